@@ -55,7 +55,7 @@ class VectorOp(IRDLOperation):
     @property
     def sources(self) -> tuple[SSAValue, ...]:
         """The buffers read, masks first."""
-        return tuple(v for v in self.operands[1:] if isinstance(v.type, MemRefType))
+        return tuple(v for v in self.operands[:-1] if isinstance(v.type, MemRefType))
 
     @property
     def writes(self) -> tuple[SSAValue, ...]:
@@ -153,7 +153,7 @@ class UnaryOp(VectorOp):
     assembly_format = _dst("a")
 
     def __init__(self, a: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, a])
+        super().__init__(operands=[a, destination])
 
 
 class BinaryOp(VectorOp):
@@ -164,7 +164,7 @@ class BinaryOp(VectorOp):
     assembly_format = _dst("a", "b")
 
     def __init__(self, a: SSAValue, b: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, a, b])
+        super().__init__(operands=[a, b, destination])
 
 
 class ScalarOp(VectorOp):
@@ -175,7 +175,7 @@ class ScalarOp(VectorOp):
     assembly_format = _dst("a", "s")
 
     def __init__(self, a: SSAValue, s: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, a, s])
+        super().__init__(operands=[a, s, destination])
 
     def _verify_operands(self, dtype: DType) -> None:
         super()._verify_operands(dtype)
@@ -190,7 +190,7 @@ class CompareOp(VectorOp):
     assembly_format = _dst("a", "b")
 
     def __init__(self, a: SSAValue, b: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, a, b])
+        super().__init__(operands=[a, b, destination])
 
     @property
     def dtype(self) -> DType:
@@ -211,7 +211,7 @@ class CompareScalarOp(VectorOp):
     assembly_format = _dst("a", "s")
 
     def __init__(self, a: SSAValue, s: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, a, s])
+        super().__init__(operands=[a, s, destination])
 
     @property
     def dtype(self) -> DType:
@@ -231,7 +231,7 @@ class SelectOp(VectorOp):
     assembly_format = _dst("mask", "a", "b")
 
     def __init__(self, mask: SSAValue, a: SSAValue, b: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, mask, a, b])
+        super().__init__(operands=[mask, a, b, destination])
 
     def _verify_operands(self, dtype: DType) -> None:
         for value in (self.a, self.b):
@@ -249,7 +249,7 @@ class SelectScalarOp(VectorOp):
     assembly_format = _dst("mask", "a", "s")
 
     def __init__(self, mask: SSAValue, a: SSAValue, s: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, mask, a, s])
+        super().__init__(operands=[mask, a, s, destination])
 
     def _verify_operands(self, dtype: DType) -> None:
         self._same_type(self.a, dtype)
@@ -265,7 +265,7 @@ class FillOp(VectorOp):
     assembly_format = _dst("s")
 
     def __init__(self, s: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, s])
+        super().__init__(operands=[s, destination])
 
     def _verify_operands(self, dtype: DType) -> None:
         self._same_shape(self.destination)
@@ -281,7 +281,7 @@ class CastOp(VectorOp):
     assembly_format = "$a `into` $destination (`round` $round^)? attr-dict `:` type($a) `into` type($destination)"
 
     def __init__(self, a: SSAValue, destination: SSAValue, round: str = "rint"):
-        super().__init__(operands=[destination, a], properties={"round": StringAttr(round)})
+        super().__init__(operands=[a, destination], properties={"round": StringAttr(round)})
 
     @property
     def pipe(self) -> Pipe:
@@ -309,7 +309,7 @@ class BlockBroadcastOp(VectorOp):
     assembly_format = _dst("a")
 
     def __init__(self, a: SSAValue, destination: SSAValue):
-        super().__init__(operands=[destination, a])
+        super().__init__(operands=[a, destination])
 
     def _verify_operands(self, dtype: DType) -> None:
         self._same_type(self.a, dtype)
@@ -329,7 +329,7 @@ class ReduceOp(VectorOp):
     )
 
     def __init__(self, a: SSAValue, destination: SSAValue, work: SSAValue, axis: int):
-        super().__init__(operands=[destination, a, work], properties={"axis": IntegerAttr(axis, i64)})
+        super().__init__(operands=[a, work, destination], properties={"axis": IntegerAttr(axis, i64)})
 
     @property
     def sources(self) -> tuple[SSAValue, ...]:

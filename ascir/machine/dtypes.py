@@ -6,6 +6,8 @@ those names reads this table. NumPy itself is imported only when an array is at 
 
 from __future__ import annotations
 
+import math
+import struct
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -103,3 +105,35 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
 
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(name)
+
+
+def round_to(value: float, dtype: DType) -> float:
+    """A Python float rounded once to a floating dtype (nearest even; overflow gives an infinity)."""
+    if dtype.name == "f64" or value != value or value in (float("inf"), float("-inf")):
+        return value
+    if dtype.name == "bf16":
+        return _round_to_bf16(value)
+    code = "f" if dtype.name == "f32" else "e"
+    try:
+        return struct.unpack(code, struct.pack(code, value))[0]
+    except OverflowError:
+        return math.copysign(float("inf"), value)
+
+
+def _round_to_bf16(value: float) -> float:
+    """Round to 8 significant bits directly from double: going through float first could round twice."""
+    if value == 0.0:
+        return value
+    exponent = max(math.frexp(value)[1], -125)
+    quantum = math.ldexp(1.0, exponent - 8)
+    rounded = round(value / quantum) * quantum
+    return math.copysign(float("inf"), value) if abs(rounded) > _BF16_MAX else math.copysign(rounded, value)
+
+
+_BF16_MAX = 3.3895313892515355e38
+
+
+def wrap_integer(value: int, bits: int) -> int:
+    """A Python int reduced to a signed two's complement of so many bits."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value

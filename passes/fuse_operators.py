@@ -1,0 +1,412 @@
+"""fuse-operators: groups operators whose intermediates need never reach GM; each group becomes one kernel.
+
+    %0 = ascend.exp %x                      %r = ascend.fused (%x) {
+    %1 = ascend.add %0, %y            →     ^bb0(%x_1: …): exp, add, yield
+    return %1                               } : …
+
+Every operator ends in a group, so that `tile-to-kernel` has one case. The rule: an operator joins the earliest group that comes
+after all it needs, shares a producer or an input with it, and — with the operator in it — can still be one loop nest
+(`tile_to_kernel.nest` decides). It does not join where shapes differ, where it needs a reduced value that is not ready within a tile (a
+row too long for UB, a reduction along outer axes), or past MAX_OPS operators or MAX_BUFFERS inputs and outputs, when buffers
+would leave tiles too small. Views ride along into each group that reads through them; constants and counters are cloned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from ascir.dialects import ascend
+from ascir.dialects.types import shape_of, tensor_type
+from ascir.machine.layout import View, num_elements
+
+from .tile_to_kernel.nest import VIEW_OPS, NotLowerable, nests_of, view_through
+from .tile_to_kernel.space import is_run
+
+MAX_OPS = 128
+MAX_BUFFERS = 24
+_LEAVES = (ascend.ConstantOp, ascend.IotaOp)
+
+
+@dataclass(eq=False)
+class _Group:
+    """Operators of one future kernel; a copy group has none and hands out `copied`."""
+
+    index: int
+    ops: list[Operation] = field(default_factory=lambda: list[Operation]())
+    copied: SSAValue | None = None
+    bases: set[SSAValue] = field(default_factory=lambda: set[SSAValue]())
+    reduces: bool = False
+    final: bool = False
+
+
+@dataclass
+class _Chain:
+    """A value that is a window on another: its base and the view ops between."""
+
+    base: SSAValue
+    ops: tuple[Operation, ...]
+    view: View
+
+
+class _Fuser:
+    """Assigns the ops of one function to groups, in order."""
+
+    def __init__(self, func: FuncOp):
+        self.func = func
+        self.groups: list[_Group] = []
+        self.home: dict[SSAValue, _Group] = {}
+        self.chains: dict[SSAValue, _Chain] = {}
+
+    # what a value is
+
+    def base(self, value: SSAValue) -> SSAValue:
+        chain = self.chains.get(value)
+        return chain.base if chain else value
+
+    def _spreads(self, value: SSAValue) -> bool:
+        """A window that a group may take of a value of its own: a reduced value broadcast back."""
+        chain = self.chains.get(value)
+        return chain is not None and all(isinstance(op, ascend.BroadcastOp | ascend.ReshapeOp) for op in chain.ops)
+
+    def ready(self, value: SSAValue) -> int:
+        """The first group in which this operand can be read."""
+        group = self.home.get(self.base(value))
+        if group is None:
+            return 0
+        direct = value not in self.chains or self._spreads(value)
+        return group.index if direct and not group.final else group.index + 1
+
+    # placing ops
+
+    def place(self, op: Operation) -> None:
+        if isinstance(op, _LEAVES):
+            self.chains.pop(op.results[0], None)
+        elif isinstance(op, VIEW_OPS):
+            self._place_view(op)
+        elif isinstance(op, ascend.ConcatOp | ascend.PadOp):
+            group = self._new_group(op)
+            group.final = True
+        else:
+            self._place_compute(op)
+
+    def _place_view(self, op: Operation) -> None:
+        source, result = op.operands[0], op.results[0]
+        if isinstance(source.owner, ascend.IotaOp):
+            self.materialize(source)
+        chain = self.chains.get(source) or _Chain(source, (), View.contiguous(shape_of(source)))
+        through = view_through(op, chain.view)
+        if through is None:
+            self.materialize(source)
+            chain = _Chain(source, (), View.contiguous(shape_of(source)))
+            through = view_through(op, chain.view)
+            assert through is not None
+        self.chains[result] = _Chain(chain.base, (*chain.ops, op), through)
+
+    def materialize(self, value: SSAValue) -> None:
+        """Give a window, constant or counter memory of its own."""
+        group = self._new_group(None)
+        group.copied = value
+        group.final = True
+        group.bases = {self.base(value)}
+        self.chains.pop(value, None)
+        self.home[value] = group
+
+    def _new_group(self, op: Operation | None) -> _Group:
+        group = _Group(len(self.groups))
+        self.groups.append(group)
+        if op is not None:
+            self._join(group, op)
+        return group
+
+    def _join(self, group: _Group, op: Operation) -> None:
+        group.ops.append(op)
+        group.bases.update(self.base(v) for v in op.operands)
+        group.reduces = group.reduces or isinstance(op, ascend.ReduceOp)
+        self.home[op.results[0]] = group
+
+    def _place_compute(self, op: Operation) -> None:
+        for value in op.operands:
+            if isinstance(value.owner, ascend.IotaOp) and shape_of(value) != shape_of(op.results[0]):
+                self.materialize(value)
+        earliest = max((self.ready(v) for v in op.operands), default=0)
+        bases = {self.base(v) for v in op.operands}
+        for group in self.groups[earliest:]:
+            if not group.final and self._related(group, bases) and self._fits(group, op):
+                self._join(group, op)
+                return
+        group = self._new_group(op)
+        if isinstance(op, ascend.ReduceOp) and not self._lowerable(group, ()):
+            self.groups.pop()
+            del self.home[op.results[0]]
+            self.materialize(op.x)
+            self._new_group(op)
+
+    def _related(self, group: _Group, bases: set[SSAValue]) -> bool:
+        shared = bases & group.bases
+        return any(self.home.get(b) is group for b in bases) or any(not isinstance(b.owner, _LEAVES) for b in shared)
+
+    def _fits(self, group: _Group, op: Operation) -> bool:
+        if len(group.ops) >= MAX_OPS or len(group.bases) >= MAX_BUFFERS:
+            return False
+        if not group.reduces and not isinstance(op, ascend.ReduceOp):
+            return shape_of(op.results[0]) == shape_of(group.ops[0].results[0])
+        return self._lowerable(group, (op,))
+
+    def _lowerable(self, group: _Group, more: Sequence[Operation]) -> bool:
+        """Try: does the group with these ops still make one kernel?"""
+        ops = [*group.ops, *more]
+        members = set(ops)
+        results = [op.results[0] for op in ops]
+        outputs = [v for v in results if any(use.operation not in members for use in v.uses)] or results[-1:]
+        if any(num_elements(shape_of(v)) == 0 for v in (*results, *(ops[0].operands))):
+            return True
+        for op in more:
+            self.home[op.results[0]] = group
+        block, _ = self.build(ops, outputs, group)
+        for op in more:
+            del self.home[op.results[0]]
+        try:
+            nests_of(block, [View.contiguous(shape_of(v)) for v in outputs])
+        except NotLowerable:
+            return False
+        finally:
+            block.erase()
+        return True
+
+    # building blocks
+
+    def build(self, ops: Iterable[Operation], outputs: Sequence[SSAValue], group: _Group) -> tuple[Block, list[SSAValue]]:
+        """The group's body, and the values of the function that its block arguments stand for."""
+        builder = _BlockBuilder(self, group)
+        for op in ops:
+            builder.clone(op)
+        return builder.finish(outputs)
+
+    # the whole function
+
+    def run(self) -> None:
+        body = self.func.body.block
+        last = body.last_op
+        assert isinstance(last, ReturnOp)
+        for op in list(body.ops):
+            if op is not last:
+                self.place(op)
+        _Rebuilder(self, last).run()
+
+
+class _BlockBuilder:
+    """Clones ops into a new block, turning values from outside into block arguments."""
+
+    def __init__(self, fuser: _Fuser, group: _Group):
+        self.fuser = fuser
+        self.group = group
+        self.block = Block()
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.inputs: list[SSAValue] = []
+
+    def clone(self, op: Operation) -> None:
+        for value in op.operands:
+            self.value(value)
+        self._clone(op)
+
+    def _clone(self, op: Operation) -> None:
+        copy = op.clone({v: self.values[v] for v in op.operands})
+        copy.location = op.location
+        for old, new in zip(op.results, copy.results, strict=True):
+            new.name_hint = old.name_hint
+            self.values[old] = new
+        self.block.add_op(copy)
+
+    def value(self, value: SSAValue) -> SSAValue:
+        if value in self.values:
+            return self.values[value]
+        chain = self.fuser.chains.get(value)
+        if chain is not None:
+            self.value(chain.base)
+            for op in chain.ops:
+                if op.results[0] not in self.values:
+                    self._clone(op)
+        elif isinstance(value.owner, _LEAVES) and self.fuser.home.get(value) in (None, self.group):
+            self._clone(value.owner)
+        else:
+            arg = self.block.insert_arg(value.type, len(self.block.args))
+            arg.name_hint = value.name_hint
+            self.values[value] = arg
+            self.inputs.append(value)
+        return self.values[value]
+
+    def finish(self, outputs: Sequence[SSAValue]) -> tuple[Block, list[SSAValue]]:
+        self.block.add_op(ascend.YieldOp([self.value(v) for v in outputs]))
+        return self.block, self.inputs
+
+
+class _Rebuilder:
+    """Replaces the function's ops by the fused groups."""
+
+    def __init__(self, fuser: _Fuser, last: ReturnOp):
+        self.fuser = fuser
+        self.last = last
+        self.new: dict[SSAValue, SSAValue] = {}
+
+    def run(self) -> None:
+        returned = self._returned()
+        old = [op for op in self.fuser.func.body.block.ops if op is not self.last]
+        needed = self._needed(returned)
+        results: dict[_Group, tuple[SSAValue, ...]] = {}
+        for group in self.fuser.groups:
+            outputs = [group.copied] if group.copied is not None else [v for op in group.ops if (v := op.results[0]) in needed]
+            if outputs:
+                results[group] = self._emit(group, outputs)
+        values = [self._final(value, group, results) for value, group in returned]
+        last = ReturnOp(*values)
+        last.location = self.last.location
+        block = self.fuser.func.body.block
+        block.erase_op(self.last)
+        for op in reversed(old):
+            block.erase_op(op)
+        block.add_op(last)
+
+    def _returned(self) -> list[tuple[SSAValue, _Group | None]]:
+        """Each result and, where it had to be copied, the group that copies it."""
+        returned: list[tuple[SSAValue, _Group | None]] = []
+        seen: set[SSAValue] = set()
+        for value in self.last.arguments:
+            base = self.fuser.base(value)
+            plain = base in self.fuser.home and base not in seen and self._is_reshape(value)
+            seen.add(base)
+            if plain:
+                returned.append((value, None))
+            else:
+                group = _Group(len(self.fuser.groups), [], value, {base}, False, True)
+                self.fuser.groups.append(group)
+                returned.append((value, group))
+        return returned
+
+    def _is_reshape(self, value: SSAValue) -> bool:
+        chain = self.fuser.chains.get(value)
+        return chain is None or all(isinstance(op, ascend.ReshapeOp) for op in chain.ops)
+
+    def _needed(self, returned: Sequence[tuple[SSAValue, _Group | None]]) -> set[SSAValue]:
+        """Values that leave the group they are computed in."""
+        needed = {self.fuser.base(value) for value, group in returned if group is None}
+        for group in self.fuser.groups:
+            needed.update(base for base in group.bases if self.fuser.home.get(base) is not group)
+        return needed
+
+    def _emit(self, group: _Group, outputs: Sequence[SSAValue]) -> tuple[SSAValue, ...]:
+        copied = group.copied
+        hidden = self.fuser.home.pop(copied, None) if copied is not None and self.fuser.home.get(copied) is group else None
+        block, inputs = self.fuser.build(group.ops, outputs, group)
+        if hidden is not None and copied is not None:
+            self.fuser.home[copied] = hidden
+        fused = ascend.FusedOp([self.new.get(v, v) for v in inputs], [v.type for v in outputs], Region(block))
+        fused.location = group.ops[0].location if group.ops else _location(outputs[0])
+        self.fuser.func.body.block.insert_op_before(fused, self.last)
+        for value, result in zip(outputs, fused.results, strict=True):
+            result.name_hint = value.name_hint
+            if copied is None or hidden is not None:
+                self.new[value] = result
+        return fused.results
+
+    def _final(self, value: SSAValue, group: _Group | None, results: dict[_Group, tuple[SSAValue, ...]]) -> SSAValue:
+        if group is not None:
+            return results[group][0]
+        result = self.new[self.fuser.base(value)]
+        if result.type == value.type:
+            return result
+        reshape = ascend.ReshapeOp(result, shape_of(value))
+        reshape.location = _location(value)
+        self.fuser.func.body.block.insert_op_before(reshape, self.last)
+        return reshape.result
+
+
+def _location(value: SSAValue):
+    return value.location if isinstance(value, BlockArgument) else value.owner.location  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# Reductions are brought to a form that a nest can take before anything is grouped.
+
+
+def _prepare(func: FuncOp) -> None:
+    for op in list(func.body.block.ops):
+        if isinstance(op, ascend.ReduceOp):
+            _prepare_reduce(op)
+
+
+def _prepare_reduce(op: ascend.ReduceOp) -> None:
+    """Axes of size 1 vanish, empty axes give the neutral element, axes that are not neighbours are reduced run by run."""
+    shape, axes = shape_of(op.x), list(op.axes.get_values())
+    result = tensor_type(op.result)
+    if num_elements(result.get_shape()) and 0 in [shape[a] for a in axes]:
+        neutral = 1 if op.kind.data == "prod" else 0
+        return _replace(op, ascend.ConstantOp.splat(neutral, result))
+    real = [a for a in axes if shape[a] != 1]
+    if not real:
+        return _replace(op, ascend.ReshapeOp(op.x, result.get_shape()))
+    runs = _runs(shape, real)
+    if len(runs) == 1 and real == axes:
+        return
+    value: SSAValue = op.x
+    for run in reversed(runs):
+        step = ascend.ReduceOp(op.kind.data, value, run, keepdims=True)
+        step.location = op.location
+        _before(op, step)
+        value = step.result
+    _replace(op, ascend.ReshapeOp(value, result.get_shape()))
+
+
+def _runs(shape: Sequence[int], axes: Sequence[int]) -> list[list[int]]:
+    """Axes cut into runs of neighbours."""
+    runs: list[list[int]] = []
+    for axis in axes:
+        if runs and is_run(shape, [*runs[-1], axis]):
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    return runs
+
+
+def _before(op: Operation, new: Operation) -> None:
+    block = op.parent_block()
+    assert block is not None
+    block.insert_op_before(new, op)
+
+
+def _replace(op: Operation, new: Operation) -> None:
+    new.location = op.location
+    _before(op, new)
+    new.results[0].name_hint = op.results[0].name_hint
+    op.results[0].replace_all_uses_with(new.results[0])
+    block = op.parent_block()
+    assert block is not None
+    block.erase_op(op)
+
+
+@dataclass(frozen=True)
+class FuseOperatorsPass(ModulePass):
+    """Put every operator into an `ascend.fused` group."""
+
+    name = "fuse-operators"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in op.ops:
+            if isinstance(func, FuncOp) and _is_operator(func):
+                _prepare(func)
+                _Fuser(func).run()
+
+
+def _is_operator(func: FuncOp) -> bool:
+    """A function of `ascend` ops on tensors that has not been fused yet."""
+    if func.is_declaration or not isinstance(func.body.block.last_op, ReturnOp):
+        return False
+    ops = list(func.body.block.ops)
+    tensors = all(isinstance(t, TensorType) for t in (*func.function_type.inputs, *func.function_type.outputs))
+    return tensors and all(o.name.startswith("ascend.") for o in ops[:-1]) and not any(isinstance(o, ascend.FusedOp) for o in ops)
+
