@@ -31,7 +31,12 @@ from .tile_to_kernel.space import is_run
 
 MAX_OPS = 128
 MAX_BUFFERS = 24
-_LEAVES = (ascend.ConstantOp, ascend.IotaOp)
+
+
+def _is_leaf(value: SSAValue) -> bool:
+    """A value every group can make for itself: one number everywhere, or a counter. Dense constants are memory."""
+    owner = value.owner
+    return isinstance(owner, ascend.IotaOp) or isinstance(owner, ascend.ConstantOp) and owner.number is not None
 
 
 @dataclass(eq=False)
@@ -58,8 +63,9 @@ class _Chain:
 class _Fuser:
     """Assigns the ops of one function to groups, in order."""
 
-    def __init__(self, func: FuncOp):
+    def __init__(self, func: FuncOp, max_ops: int):
         self.func = func
+        self.max_ops = max_ops
         self.groups: list[_Group] = []
         self.home: dict[SSAValue, _Group] = {}
         self.chains: dict[SSAValue, _Chain] = {}
@@ -86,9 +92,9 @@ class _Fuser:
     # placing ops
 
     def place(self, op: Operation) -> None:
-        if isinstance(op, _LEAVES):
-            self.chains.pop(op.results[0], None)
-        elif isinstance(op, VIEW_OPS):
+        if isinstance(op, ascend.ConstantOp | ascend.IotaOp):
+            return
+        if isinstance(op, VIEW_OPS):
             self._place_view(op)
         elif isinstance(op, ascend.ConcatOp | ascend.PadOp):
             group = self._new_group(op)
@@ -150,10 +156,10 @@ class _Fuser:
 
     def _related(self, group: _Group, bases: set[SSAValue]) -> bool:
         shared = bases & group.bases
-        return any(self.home.get(b) is group for b in bases) or any(not isinstance(b.owner, _LEAVES) for b in shared)
+        return any(self.home.get(b) is group for b in bases) or any(not _is_leaf(b) for b in shared)
 
     def _fits(self, group: _Group, op: Operation) -> bool:
-        if len(group.ops) >= MAX_OPS or len(group.bases) >= MAX_BUFFERS:
+        if len(group.ops) >= self.max_ops or len(group.bases) >= MAX_BUFFERS:
             return False
         if not group.reduces and not isinstance(op, ascend.ReduceOp):
             return shape_of(op.results[0]) == shape_of(group.ops[0].results[0])
@@ -233,7 +239,8 @@ class _BlockBuilder:
             for op in chain.ops:
                 if op.results[0] not in self.values:
                     self._clone(op)
-        elif isinstance(value.owner, _LEAVES) and self.fuser.home.get(value) in (None, self.group):
+        elif _is_leaf(value) and self.fuser.home.get(value) in (None, self.group):
+            assert isinstance(value.owner, Operation)
             self._clone(value.owner)
         else:
             arg = self.block.insert_arg(value.type, len(self.block.args))
@@ -257,7 +264,7 @@ class _Rebuilder:
 
     def run(self) -> None:
         returned = self._returned()
-        old = [op for op in self.fuser.func.body.block.ops if op is not self.last]
+        old = [op for op in self.fuser.func.body.block.ops if op is not self.last and not _is_memory(op)]
         needed = self._needed(returned)
         results: dict[_Group, tuple[SSAValue, ...]] = {}
         for group in self.fuser.groups:
@@ -325,6 +332,11 @@ class _Rebuilder:
         reshape.location = _location(value)
         self.fuser.func.body.block.insert_op_before(reshape, self.last)
         return reshape.result
+
+
+def _is_memory(op: Operation) -> bool:
+    """A dense constant stays in the function: it becomes a GM buffer."""
+    return isinstance(op, ascend.ConstantOp) and op.number is None
 
 
 def _location(value: SSAValue):
@@ -395,11 +407,14 @@ class FuseOperatorsPass(ModulePass):
 
     name = "fuse-operators"
 
+    max_ops: int | None = None
+    """Operators a kernel may hold; 1 keeps each in a kernel of its own."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.ops:
             if isinstance(func, FuncOp) and _is_operator(func):
                 _prepare(func)
-                _Fuser(func).run()
+                _Fuser(func, self.max_ops or MAX_OPS).run()
 
 
 def _is_operator(func: FuncOp) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FunctionType, IntegerAttr, ModuleOp, TensorType, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -75,6 +75,8 @@ class _Host:
                     self._launch(op)
                 case ascend.ReshapeOp():
                     self._alias(op)
+                case ascend.ConstantOp():
+                    self._constant(op)
                 case ReturnOp():
                     pass
                 case _:
@@ -112,6 +114,15 @@ class _Host:
         if op.result not in self.buffers:
             self.buffers[op.result] = self._reshaped(self.buffers[op.x], shape_of(op.result))
 
+    def _constant(self, op: ascend.ConstantOp) -> None:
+        if not isinstance(op.value, DenseIntOrFPElementsAttr):
+            raise PassFailedException("tile-to-kernel: a constant stands outside a group; run fuse-operators first")
+        type_ = tensor_type(op.result)
+        constant = memory.ConstantOp(op.value, gm_type(type_.get_shape(), type_.element_type))
+        constant.location = op.location
+        self.block.add_op(constant)
+        self.buffers[op.result] = constant.memref
+
     def _launch(self, op: ascend.FusedOp) -> None:
         for value in op.outputs:
             if value not in self.buffers:
@@ -147,17 +158,11 @@ class _Host:
         location = self.func.location
         new = FuncOp(self.name, FunctionType.from_lists(list(self.block.arg_types), []), Region(self.block))
         new.location = location
-        new.attributes = {**self.func.attributes, "inputs": _count(len(self.old.args))}
+        new.attributes = {**self.func.attributes, "inputs": IntegerAttr(len(self.old.args), i64)}
         parent = self.func.parent_block()
         assert parent is not None and region is not None
         parent.insert_op_before(new, self.func)
         parent.erase_op(self.func)
-
-
-def _count(n: int):
-    from xdsl.dialects.builtin import IntegerAttr, i64
-
-    return IntegerAttr(n, i64)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -175,6 +175,8 @@ def _lower(group: _Group, results: Sequence[tuple[SSAValue, View, int]], locatio
 
 def _lower_as(mode: Mode, group: _Group, results: Sequence[tuple[SSAValue, View, int]], location: LocationAttr) -> Nest:
     domain = group.domain
+    for op in group.compute:
+        _check_shape(op, domain)
     used = {v for op in group.compute for v in op.operands} | {v for v, _, _ in results}
     reads = {v: (number, _full(view, domain)) for v, (number, view) in group.views.items() if v in used}
     counters = {v: _full(view, domain) for v, view in group.iotas.items() if v in used}
@@ -196,11 +198,25 @@ def _lower_as(mode: Mode, group: _Group, results: Sequence[tuple[SSAValue, View,
 
 
 def _full(view: View, domain: _Domain) -> View:
+    """A window in the dimensions of the whole domain."""
     if view.shape == domain.shape:
         return view
-    if not domain.is_reduced(view.shape):
+    kept = reduced_shape(domain.shape, domain.axes)
+    through = view.reshape(kept) if domain.is_reduced(view.shape) else None
+    if through is None:
         raise NotLowerable(f"a value of shape {inference.text(view.shape)} in a group over {inference.text(domain.shape)}")
-    return expand_reduced(view, domain.shape, domain.axes)
+    return expand_reduced(through, domain.shape, domain.axes)
+
+
+def _check_shape(op: Operation, domain: _Domain) -> None:
+    """Every value computed in the group is full-size or reduced, and a reduced one spreads back only along its own axes."""
+    shape = shape_of(op.results[0])
+    if shape != domain.shape and not domain.is_reduced(shape):
+        raise NotLowerable(f"{op.name} gives {inference.text(shape)} in a group over {inference.text(domain.shape)}")
+    if isinstance(op, ascend.BroadcastOp) and shape == domain.shape:
+        keepdims = tuple(1 if k in domain.axes else d for k, d in enumerate(domain.shape))
+        if shape_of(op.x) not in (shape, keepdims):
+            raise NotLowerable(f"{op.name} repeats {inference.text(shape_of(op.x))} along other axes than those reduced")
 
 
 class _Builder:

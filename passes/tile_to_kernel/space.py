@@ -47,12 +47,11 @@ def reduced_shape(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
 
 
 def expand_reduced(view: View, shape: Sequence[int], axes: Sequence[int]) -> View:
-    """A window on a reduced value (axes dropped or of size 1), as a window on the full domain with stride 0 along the axes."""
+    """A window on a reduced value (its axes dropped), as a window on the full domain with stride 0 along the axes."""
     strides = list(view.strides)
-    if len(view.shape) != len(shape):
-        for axis in sorted(axes):
-            strides.insert(axis, 0)
-    return View(tuple(shape), tuple(0 if k in axes else s for k, s in enumerate(strides)), view.offset)
+    for axis in sorted(axes):
+        strides.insert(axis, 0)
+    return View(tuple(shape), tuple(strides), view.offset)
 
 
 def is_run(shape: Sequence[int], axes: Sequence[int]) -> bool:
