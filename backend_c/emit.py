@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     MemRefType,
     ModuleOp,
-    NameLoc,
+    i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -73,8 +73,6 @@ class EmittedC:
 
 def location_text(location: LocationAttr) -> str:
     """`gelu.py:12`, or an empty string where nothing is known."""
-    if isinstance(location, NameLoc):
-        return location.location_name.data
     if isinstance(location, FileLineColLoc):
         return f"{location.filename.data.rsplit('/', 1)[-1]}:{location.line.data}"
     return ""
@@ -519,8 +517,8 @@ def _scalar_c(type_: Attribute) -> str:
 
 def _wrapped(expression: str, type_: Attribute) -> str:
     """Round or wrap what the register is wider than."""
-    if isinstance(type_, IntegerType) and type_.width.data in (8, 16, 32):
-        return f"(int{type_.width.data}_t)({expression})"
+    if isinstance(type_, IntegerType) and type_.bitwidth in (8, 16, 32):
+        return f"(int{type_.bitwidth}_t)({expression})"
     if not isinstance(type_, IndexType | IntegerType):
         name = dtype_of(type_).name
         if name in ("f16", "bf16"):
@@ -534,7 +532,7 @@ def _literal(value: Attribute, type_: Attribute) -> str:
     if not isinstance(value, IntegerAttr):
         raise PassFailedException(f"c: constant {value} is not a number")
     number = value.value.data
-    if isinstance(type_, IntegerType) and type_.width.data == 1:
+    if type_ == i1:
         return "true" if number else "false"
     if number == -(2**63):
         return "INT64_MIN"

@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target
 
-from .emit import emit_module
+from ascir.backend_c.emit import emit_module
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ shapes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializationInterface
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
@@ -22,6 +23,8 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IndexType,
     IntegerAttr,
+    IntegerType,
+    MemRefType,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
@@ -64,12 +67,12 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ascir.dialects import inference
+from ascir.dialects.memory import Space, space_of
+from ascir.dialects.types import ConstantValue, Tensor, dtype_of, shape_of, tensor, tensor_type
 from ascir.machine.dtypes import DType
 from ascir.machine.instructions import ROUND_MODES
 from ascir.machine.operators import BINARY, OPERATORS, PREDICATES, REDUCE_KINDS, UNARY, Operator
-
-from . import inference
-from .types import Tensor, dtype_of, shape_of, tensor, tensor_type
 
 ShapeArray = DenseArrayBase.constr(i64)
 
@@ -171,7 +174,7 @@ def _define(operator: Operator) -> type[ElementwiseOp]:
     class_name = "".join(part.capitalize() for part in operator.name.split("_")) + "Op"
     base = UnaryOp if operator.arity == 1 else BinaryOp
     namespace = {"name": f"ascend.{operator.name}", "__module__": __name__, "__doc__": f"NumPy's `{operator.numpy}`."}
-    return irdl_op_definition(type(class_name, (base,), namespace))
+    return irdl_op_definition(cast(type[ElementwiseOp], type(class_name, (base,), namespace)))
 
 
 ELEMENTWISE: dict[str, type[ElementwiseOp]] = {row.name: _define(row) for row in (*UNARY, *BINARY)}
@@ -185,7 +188,7 @@ def elementwise(name: str, *operands: SSAValue) -> ElementwiseOp:
 
 @irdl_op_definition
 class CompareOp(OperatorOp, HasCanonicalizationPatternsInterface):
-    """`ascend.compare lt %a, %b : tensor<4xf32>`: a tensor of `i1`; NaN compares as in NumPy."""
+    """`ascend.compare "lt" %a, %b : tensor<4xf32> to tensor<4xi1>`; NaN compares as in NumPy."""
 
     name = "ascend.compare"
 
@@ -209,7 +212,7 @@ class CompareOp(OperatorOp, HasCanonicalizationPatternsInterface):
 
 @irdl_op_definition
 class SelectOp(OperatorOp, HasCanonicalizationPatternsInterface):
-    """`ascend.select %condition, %a, %b : tensor<4xf32>`: a where the condition holds, else b (`np.where`)."""
+    """`ascend.select %condition, %a, %b : tensor<4xi1>, tensor<4xf32>`: a where the condition holds, else b (`np.where`)."""
 
     name = "ascend.select"
 
@@ -281,8 +284,11 @@ class CastOp(OperatorOp, HasCanonicalizationPatternsInterface):
         super().__init__(operands=[x], result_types=[result], properties=properties)
 
     def infer(self) -> Tensor:
-        _one_of(self, "rounding", self.round.data, ROUND_MODES)
-        return tensor(shape_of(self.x), dtype_of(tensor_type(self.result)))
+        mode, source, dtype = self.round.data, dtype_of(tensor_type(self.x)), dtype_of(tensor_type(self.result))
+        _one_of(self, "rounding", mode, ROUND_MODES)
+        if mode == "odd" and (source.name, dtype.name) != ("f32", "f16"):
+            raise VerifyException(f"{self.name}: rounding 'odd' is for f32 → f16 only, got {source.name} → {dtype.name}")
+        return tensor(shape_of(self.x), dtype)
 
     @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
@@ -301,7 +307,8 @@ class ConstantOp(OperatorOp, HasFolderInterface):
 
     value = prop_def(BaseAttr(FloatAttr) | BaseAttr(IntegerAttr) | BaseAttr(DenseIntOrFPElementsAttr))
     traits = traits_def(Pure(), ConstantLike())
-    assembly_format = "$value attr-dict `:` type($result)"
+    assembly_format = "custom<ConstantValue>($value) attr-dict `:` type($result)"
+    custom_directives = (ConstantValue,)
 
     def __init__(self, value: Attribute, type_: Tensor):
         super().__init__(properties={"value": value}, result_types=[type_])
@@ -495,7 +502,7 @@ class PadOp(OperatorOp):
 
 @irdl_op_definition
 class ReduceOp(OperatorOp):
-    """`ascend.reduce sum %x axes [1] keepdims : tensor<8x128xf32> to tensor<8x1xf32>`.
+    """`ascend.reduce "sum" %x axes [1] keepdims : tensor<8x128xf32> to tensor<8x1xf32>`.
 
     The result has the operand's dtype: NumPy's promotion of small integers is a cast before it. Over no elements a sum is 0,
     a product 1; max, min and mean of nothing have no value and do not verify. max and min give NaN if there is one.
@@ -525,7 +532,7 @@ class ReduceOp(OperatorOp):
     def infer(self) -> Tensor:
         kind, dtype, shape = self.kind.data, dtype_of(tensor_type(self.x)), shape_of(self.x)
         _one_of(self, "reduction", kind, REDUCE_KINDS)
-        if kind == "mean" and not dtype.is_float or kind in ("sum", "prod") and dtype.kind == "bool":
+        if (kind == "mean" and not dtype.is_float) or (kind in ("sum", "prod") and dtype.kind == "bool"):
             raise VerifyException(f"{self.name} {kind} of {dtype.name}; cast first")
         axes = self.axes.get_values()
         result = inference.reduce(shape, axes, self.keepdims is not None)
@@ -536,7 +543,10 @@ class ReduceOp(OperatorOp):
 
 @irdl_op_definition
 class FusedOp(IRDLOperation):
-    """`%r = ascend.fused(%x = %0 : …) -> …`: a group of operators that becomes one kernel. Made by `fuse-operators`."""
+    """`%r = ascend.fused (%x) { ^bb0(%a: …): … ascend.yield %b : … } : (…) -> …`: operators that become one kernel.
+
+    Made by `fuse-operators`.
+    """
 
     name = "ascend.fused"
 
@@ -585,7 +595,7 @@ class ReturnOp(IRDLOperation):
 
 @irdl_op_definition
 class KernelOp(IRDLOperation):
-    """`ascend.kernel @k(%x: memref<…>, %n: index) block_dim 8 { … }`: a program that each of `block_dim` cores runs.
+    """`ascend.kernel @k(%x: memref<…>, %n: index) attributes {block_dim = 8 : i64} { … }`: what each of `block_dim` cores runs.
 
     Memref arguments lie in GM; other arguments are scalars. `report` (from `plan-memory`) says who holds what.
     """
@@ -621,6 +631,8 @@ class KernelOp(IRDLOperation):
         )
 
     def __post_init__(self) -> None:
+        if not self.body.blocks:
+            return  # `clone` makes the op first and its blocks afterwards
         for trait in self.get_traits_of_type(SingleBlockImplicitTerminator):
             ensure_terminator(self, trait)
 
@@ -638,6 +650,8 @@ class KernelOp(IRDLOperation):
         given = attributes.pop("block_dim", None)
         if isinstance(given, IntegerAttr):
             block_dim = given.value.data
+        elif given is not None:
+            parser.raise_error(f"block_dim is a number of cores, not {given}")
         if outputs:
             parser.raise_error("ascend.kernel has no results; it writes its GM arguments")
         kernel = cls(name, inputs, block_dim, region)
@@ -663,6 +677,17 @@ class KernelOp(IRDLOperation):
             raise VerifyException(f"{self.name}: block arguments differ from the declared types")
         if self.block_dim.value.data < 1:
             raise VerifyException(f"{self.name} runs on at least one core, got block_dim {self.block_dim.value.data}")
+        if self.function_type.outputs:
+            raise VerifyException(f"{self.name} has no results; it writes its GM arguments")
+        for arg in self.args:
+            self._verify_argument(arg)
+
+    def _verify_argument(self, arg: SSAValue) -> None:
+        is_buffer = isinstance(arg.type, MemRefType)
+        if is_buffer and space_of(arg) is not Space.GM:
+            raise VerifyException(f"{self.name}: memref arguments lie in gm, got {arg.type}; allocate on-chip buffers inside")
+        if not is_buffer and not isinstance(arg.type, IndexType | IntegerType | AnyFloat):
+            raise VerifyException(f"{self.name}: an argument is a memref or a scalar, got {arg.type}")
 
 
 @irdl_op_definition
@@ -711,7 +736,7 @@ class BlockNumOp(_Index):
 
 class _Materialize(ConstantMaterializationInterface):
     def materialize_constant(self, value: Attribute, type: Attribute) -> Operation | None:
-        return ConstantOp(value, type) if isinstance(type, TensorType) else None
+        return ConstantOp(value, cast(Tensor, type)) if isinstance(type, TensorType) else None
 
 
 Ascend = Dialect(

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from enum import auto
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
+    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
+    NoneAttr,
     StringAttr,
     i64,
 )
@@ -46,35 +47,34 @@ from xdsl.traits import EffectInstance, MemoryAllocEffect, MemoryEffect, MemoryE
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from ascir.dialects.types import Buffer, ConstantValue, buffer, buffer_type, byte_size, dtype_of, is_static, strides_of_buffer
 from ascir.machine.target import ASCEND910B
-
-from .types import Buffer, buffer, buffer_type, byte_size, dtype_of, is_static, strides_of_buffer
 
 
 class Space(StrEnum):
     """The memories; `machine/target.py` has their sizes."""
 
-    GM = auto()
-    L1 = auto()
-    L0A = auto()
-    L0B = auto()
-    L0C = auto()
-    UB = auto()
-    BT = auto()
-    FB = auto()
+    GM = "gm"
+    L1 = "l1"
+    L0A = "l0a"
+    L0B = "l0b"
+    L0C = "l0c"
+    UB = "ub"
+    BT = "bt"
+    FB = "fb"
 
 
 class Pipe(StrEnum):
     """The pipes, spelt as in messages and traces; `ALL` only for barriers."""
 
-    S = auto()
-    V = auto()
-    M = auto()
-    MTE1 = auto()
-    MTE2 = auto()
-    MTE3 = auto()
-    FIXP = auto()
-    ALL = auto()
+    S = "s"
+    V = "v"
+    M = "m"
+    MTE1 = "mte1"
+    MTE2 = "mte2"
+    MTE3 = "mte3"
+    FIXP = "fixp"
+    ALL = "all"
 
 
 @irdl_attr_definition
@@ -157,6 +157,10 @@ class AllocOp(IRDLOperation):
         size = byte_size(type_)
         if size is None:
             raise VerifyException(f'buffer "{self.label.data}" needs a static shape, got {type_}')
+        if not isinstance(type_.layout, NoneAttr):
+            raise VerifyException(f'buffer "{self.label.data}" is contiguous, got {type_}; ascend_memory.view gives it strides')
+        if self.offset is not None and self.offset.value.data < 0:
+            raise VerifyException(f'buffer "{self.label.data}" starts at byte {self.offset.value.data}; expected 0 or more')
         if space == Space.GM:
             return
         memory = ASCEND910B.memories[space.value]
@@ -165,6 +169,29 @@ class AllocOp(IRDLOperation):
                 f'buffer "{self.label.data}" starts at byte {self.offset.value.data} of {space.value}; '
                 f"expected a multiple of {memory.alignment}"
             )
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """`ascend_memory.constant dense<[…]> : tensor<…> to memref<…, #ascend_memory.space<gm>>`: values that come with the program."""
+
+    name = "ascend_memory.constant"
+
+    value = prop_def(DenseIntOrFPElementsAttr)
+    memref = result_def(MemRefType)
+    traits = traits_def(Pure())
+    assembly_format = "custom<ConstantValue>($value) attr-dict `to` type($memref)"
+    custom_directives = (ConstantValue,)
+
+    def __init__(self, value: DenseIntOrFPElementsAttr, type_: Buffer):
+        super().__init__(properties={"value": value}, result_types=[type_])
+
+    def verify_(self) -> None:
+        type_ = buffer_type(self.memref)
+        if space_of(self.memref) is not Space.GM:
+            raise VerifyException(f"constants lie in gm; copy them on chip, got {type_}")
+        if self.value.get_element_type() != type_.element_type or tuple(self.value.get_shape()) != type_.get_shape():
+            raise VerifyException(f"constant of type {self.value.type} does not fill {type_}")
 
 
 @irdl_op_definition
@@ -334,6 +361,9 @@ def _verify_rows(type_: Buffer, space: str) -> None:
     size = dtype_of(type_).bytes
     pitch = strides[0] * size
     alignment = ASCEND910B.memories["ub"].alignment
+    offset = type_.get_offset()
+    if space == "ub" and offset not in (None, DYNAMIC_INDEX) and offset * size % alignment:
+        raise VerifyException(f"copy touches {space} at byte {offset * size} of its buffer; expected a multiple of {alignment}")
     if len(shape) == 2 and space != "gm" and shape[0] != 1 and strides[0] != DYNAMIC_INDEX and pitch % alignment:
         raise VerifyException(f"rows in {space} are {pitch} B apart; expected a multiple of {alignment}")
 
@@ -430,7 +460,7 @@ class BarrierOp(IRDLOperation):
 
 AscendMemory = Dialect(
     "ascend_memory",
-    [AllocOp, ViewOp, CopyOp, ScalarCopyOp, SetFlagOp, WaitFlagOp, BarrierOp],
+    [AllocOp, ConstantOp, ViewOp, CopyOp, ScalarCopyOp, SetFlagOp, WaitFlagOp, BarrierOp],
     [SpaceAttr, PipeAttr],
 )
 

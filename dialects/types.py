@@ -7,12 +7,13 @@ knows, and words the messages that every verifier needs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
     BFloat16Type,
+    DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -24,6 +25,16 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ascir.machine import dtypes
@@ -58,7 +69,7 @@ def element_type(dtype: DType | str) -> Attribute:
 def dtype_of(type_: Attribute) -> DType:
     """The dtype of an element type, or of a tensor's or memref's elements. VerifyException where the AI Core has none."""
     if isinstance(type_, TensorType | MemRefType):
-        type_ = type_.element_type
+        type_ = cast(Tensor | Buffer, type_).element_type
     found = _DTYPES.get(type_)
     if found is None:
         raise VerifyException(f"element type {type_} is none of {', '.join(dtypes.BY_NAME)}")
@@ -73,13 +84,13 @@ def tensor(shape: Sequence[int], dtype: DType | str) -> Tensor:
 def tensor_type(value: SSAValue) -> Tensor:
     """The tensor type of a value whose op constrains it to one."""
     assert isinstance(value.type, TensorType)
-    return value.type
+    return cast(Tensor, value.type)
 
 
 def buffer_type(value: SSAValue) -> Buffer:
     """The memref type of a value whose op constrains it to one."""
     assert isinstance(value.type, MemRefType)
-    return value.type
+    return cast(Buffer, value.type)
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
@@ -132,3 +143,26 @@ def byte_size(type_: Buffer) -> int | None:
     """Bytes of a contiguous buffer, or None when a dimension is dynamic."""
     shape = type_.get_shape()
     return num_elements(shape) * dtype_of(type_).bytes if is_static(shape) else None
+
+
+@irdl_custom_directive
+class ConstantValue(CustomDirective):
+    """The attribute as usual, but dense floats as bytes where upstream would print an element as its bit pattern.
+
+    xDSL 0.75 prints `dense<[0x7c00]>` for an infinity in f16 and reads it back as the number 31744; `dense<"0x007C">` it reads
+    as it is meant. The generic form still has the fault: it belongs to the attribute.
+    """
+
+    value: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.value.parse(parser, state)
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        attribute = self.value.get(op)
+        if "0x" in str(attribute) and isinstance(attribute, DenseIntOrFPElementsAttr):
+            state.print_whitespace(printer)
+            type_: Attribute = attribute.get_type()
+            printer.print_string(f'dense<"0x{attribute.data.data.hex().upper()}"> : {type_}')
+        else:
+            self.value.print(printer, state, op)

@@ -17,13 +17,12 @@ from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, operand_def, p
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
+from ascir.dialects.memory import Pipe, Space, space_of
+from ascir.dialects.types import Buffer, buffer_type, dtype_of, element_type, strides_of_buffer
 from ascir.machine.dtypes import DType
 from ascir.machine.instructions import BY_NAME, INSTRUCTIONS, ROUND_MODES, Form, Instruction, cast_pipe
 from ascir.machine.layout import ceil_div, round_up
 from ascir.machine.target import ASCEND910B
-
-from .memory import Pipe, Space, space_of
-from .types import Buffer, buffer_type, dtype_of, element_type, strides_of_buffer
 
 
 def scalar_type(dtype: DType) -> Attribute:
@@ -77,7 +76,10 @@ class VectorOp(IRDLOperation):
         dtype = self.dtype
         if dtype.name not in self.row.dtypes:
             raise VerifyException(f"{self.name} has no {dtype.name} form; it takes {', '.join(self.row.dtypes)}")
+        for value in (*self.sources, *self.writes):
+            self._verify_rank(value)
         self._verify_operands(dtype)
+        self._verify_destination()
         if self.pipe is Pipe.V:
             for value in (*self.sources, *self.writes):
                 _verify_alignment(buffer_type(value), self.name)
@@ -90,6 +92,17 @@ class VectorOp(IRDLOperation):
                 f"{self.name} needs operands in ub; %{hint} is in {space.value}. Copy it first: ascend_memory.copy"
             )
 
+    def _verify_rank(self, value: SSAValue) -> None:
+        rank = len(buffer_type(value).get_shape())
+        if rank not in (1, 2):
+            raise VerifyException(f"{self.name} works on 1-d or 2-d buffers, got rank {rank}; take a view")
+
+    def _verify_destination(self) -> None:
+        """hw §3: only a source may repeat."""
+        type_ = buffer_type(self.destination)
+        if any(n != 1 and s == 0 for n, s in zip(type_.get_shape(), strides_of_buffer(type_), strict=True)):
+            raise VerifyException(f"{self.name}: the destination {type_} has stride 0; only a source may repeat")
+
     def _verify_operands(self, dtype: DType) -> None:
         """Element types and shapes of this form; the common case is that all agree with the destination."""
         for value in self.sources:
@@ -99,15 +112,14 @@ class VectorOp(IRDLOperation):
     def _same_type(self, value: SSAValue, dtype: DType) -> None:
         found = dtype_of(value.type)
         if found != dtype:
-            raise VerifyException(f"{self.name} has operands of {found.name} and {dtype.name}; they must agree (ascend_vector.cast converts)")
+            both = f"{found.name} and {dtype.name}"
+            raise VerifyException(f"{self.name} has operands of {both}; they must agree (ascend_vector.cast converts)")
 
     def _same_shape(self, value: SSAValue) -> None:
         shape = buffer_type(value).get_shape()
         self._shape_is(value, buffer_type(self.destination).get_shape(), shape)
 
     def _shape_is(self, value: SSAValue, expected: Sequence[int], found: Sequence[int]) -> None:
-        if len(expected) not in (1, 2):
-            raise VerifyException(f"{self.name} works on 1-d or 2-d buffers, got rank {len(expected)}; take a view")
         same = all(a == b or DYNAMIC_INDEX in (a, b) for a, b in zip(expected, found, strict=False))
         if len(expected) != len(found) or not same:
             hint = value.name_hint or "operand"
@@ -268,7 +280,6 @@ class FillOp(VectorOp):
         super().__init__(operands=[s, destination])
 
     def _verify_operands(self, dtype: DType) -> None:
-        self._same_shape(self.destination)
         if self.s.type not in (scalar_type(dtype), element_type(dtype)):
             self._verify_scalar(self.s, dtype)
 
@@ -314,6 +325,7 @@ class BlockBroadcastOp(VectorOp):
     def _verify_operands(self, dtype: DType) -> None:
         self._same_type(self.a, dtype)
         rows = buffer_type(self.a).get_shape()
+        self._shape_is(self.a, rows[:1], rows)
         self._shape_is(self.destination, (rows[0], dtype.c0), buffer_type(self.destination).get_shape())
 
 
@@ -348,6 +360,7 @@ class ReduceOp(VectorOp):
             raise VerifyException(f"{self.name} reduces axis 0 or 1 of a 2-d buffer, got axis {axis} of rank {len(shape)}")
         self._shape_is(self.destination, (shape[1 - axis],), buffer_type(self.destination).get_shape())
         work = buffer_type(self.work).get_shape()
+        self._shape_is(self.work, work[:1], work)
         need = work_elements(shape, axis, dtype)
         if need is not None and work[0] != DYNAMIC_INDEX and work[0] < need:
             raise VerifyException(f"{self.name} needs a work space of {need} elements, got {work[0]}")

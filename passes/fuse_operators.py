@@ -17,17 +17,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ascir.dialects import ascend
 from ascir.dialects.types import shape_of, tensor_type
 from ascir.machine.layout import View, num_elements
-
-from .tile_to_kernel.nest import VIEW_OPS, NotLowerable, nests_of, view_through
-from .tile_to_kernel.space import is_run
+from ascir.passes.tile_to_kernel.nest import VIEW_OPS, NotLowerable, nests_of, view_through
+from ascir.passes.tile_to_kernel.space import is_run
 
 MAX_OPS = 128
 MAX_BUFFERS = 24
@@ -36,7 +35,16 @@ MAX_BUFFERS = 24
 def _is_leaf(value: SSAValue) -> bool:
     """A value every group can make for itself: one number everywhere, or a counter. Dense constants are memory."""
     owner = value.owner
-    return isinstance(owner, ascend.IotaOp) or isinstance(owner, ascend.ConstantOp) and owner.number is not None
+    return isinstance(owner, ascend.IotaOp) or (isinstance(owner, ascend.ConstantOp) and owner.number is not None)
+
+
+@dataclass
+class _Chain:
+    """A value that is a window on another: its base and the view ops between."""
+
+    base: SSAValue
+    ops: tuple[Operation, ...]
+    view: View
 
 
 @dataclass(eq=False)
@@ -51,15 +59,6 @@ class _Group:
     final: bool = False
 
 
-@dataclass
-class _Chain:
-    """A value that is a window on another: its base and the view ops between."""
-
-    base: SSAValue
-    ops: tuple[Operation, ...]
-    view: View
-
-
 class _Fuser:
     """Assigns the ops of one function to groups, in order."""
 
@@ -72,13 +71,17 @@ class _Fuser:
 
     # what a value is
 
+    def chain(self, value: SSAValue) -> _Chain | None:
+        """How a value without memory of its own is read."""
+        return None if value in self.home else self.chains.get(value)
+
     def base(self, value: SSAValue) -> SSAValue:
-        chain = self.chains.get(value)
+        chain = self.chain(value)
         return chain.base if chain else value
 
     def _spreads(self, value: SSAValue) -> bool:
         """A window that a group may take of a value of its own: a reduced value broadcast back."""
-        chain = self.chains.get(value)
+        chain = self.chain(value)
         return chain is not None and all(isinstance(op, ascend.BroadcastOp | ascend.ReshapeOp) for op in chain.ops)
 
     def ready(self, value: SSAValue) -> int:
@@ -86,7 +89,7 @@ class _Fuser:
         group = self.home.get(self.base(value))
         if group is None:
             return 0
-        direct = value not in self.chains or self._spreads(value)
+        direct = self.chain(value) is None or self._spreads(value)
         return group.index if direct and not group.final else group.index + 1
 
     # placing ops
@@ -106,7 +109,7 @@ class _Fuser:
         source, result = op.operands[0], op.results[0]
         if isinstance(source.owner, ascend.IotaOp):
             self.materialize(source)
-        chain = self.chains.get(source) or _Chain(source, (), View.contiguous(shape_of(source)))
+        chain = self.chain(source) or _Chain(source, (), View.contiguous(shape_of(source)))
         through = view_through(op, chain.view)
         if through is None:
             self.materialize(source)
@@ -116,12 +119,13 @@ class _Fuser:
         self.chains[result] = _Chain(chain.base, (*chain.ops, op), through)
 
     def materialize(self, value: SSAValue) -> None:
-        """Give a window, constant or counter memory of its own."""
+        """Give a window, constant or counter memory of its own, if it has none yet."""
+        if value in self.home:
+            return
         group = self._new_group(None)
         group.copied = value
         group.final = True
         group.bases = {self.base(value)}
-        self.chains.pop(value, None)
         self.home[value] = group
 
     def _new_group(self, op: Operation | None) -> _Group:
@@ -138,9 +142,6 @@ class _Fuser:
         self.home[op.results[0]] = group
 
     def _place_compute(self, op: Operation) -> None:
-        for value in op.operands:
-            if isinstance(value.owner, ascend.IotaOp) and shape_of(value) != shape_of(op.results[0]):
-                self.materialize(value)
         earliest = max((self.ready(v) for v in op.operands), default=0)
         bases = {self.base(v) for v in op.operands}
         for group in self.groups[earliest:]:
@@ -233,13 +234,15 @@ class _BlockBuilder:
     def value(self, value: SSAValue) -> SSAValue:
         if value in self.values:
             return self.values[value]
-        chain = self.fuser.chains.get(value)
+        home = self.fuser.home.get(value)
+        copied = home is not None and home.copied is value and home.index >= self.group.index
+        chain = self.fuser.chains.get(value) if home is None or copied else None
         if chain is not None:
             self.value(chain.base)
             for op in chain.ops:
                 if op.results[0] not in self.values:
                     self._clone(op)
-        elif _is_leaf(value) and self.fuser.home.get(value) in (None, self.group):
+        elif _is_leaf(value) and (home is None or copied):
             assert isinstance(value.owner, Operation)
             self._clone(value.owner)
         else:
@@ -291,13 +294,13 @@ class _Rebuilder:
             if plain:
                 returned.append((value, None))
             else:
-                group = _Group(len(self.fuser.groups), [], value, {base}, False, True)
+                group = _Group(len(self.fuser.groups), copied=value, bases={base}, final=True)
                 self.fuser.groups.append(group)
                 returned.append((value, group))
         return returned
 
     def _is_reshape(self, value: SSAValue) -> bool:
-        chain = self.fuser.chains.get(value)
+        chain = self.fuser.chain(value)
         return chain is None or all(isinstance(op, ascend.ReshapeOp) for op in chain.ops)
 
     def _needed(self, returned: Sequence[tuple[SSAValue, _Group | None]]) -> set[SSAValue]:
@@ -309,16 +312,13 @@ class _Rebuilder:
 
     def _emit(self, group: _Group, outputs: Sequence[SSAValue]) -> tuple[SSAValue, ...]:
         copied = group.copied
-        hidden = self.fuser.home.pop(copied, None) if copied is not None and self.fuser.home.get(copied) is group else None
         block, inputs = self.fuser.build(group.ops, outputs, group)
-        if hidden is not None and copied is not None:
-            self.fuser.home[copied] = hidden
         fused = ascend.FusedOp([self.new.get(v, v) for v in inputs], [v.type for v in outputs], Region(block))
         fused.location = group.ops[0].location if group.ops else _location(outputs[0])
         self.fuser.func.body.block.insert_op_before(fused, self.last)
         for value, result in zip(outputs, fused.results, strict=True):
             result.name_hint = value.name_hint
-            if copied is None or hidden is not None:
+            if copied is None or self.fuser.home.get(copied) is group:
                 self.new[value] = result
         return fused.results
 
@@ -339,8 +339,11 @@ def _is_memory(op: Operation) -> bool:
     return isinstance(op, ascend.ConstantOp) and op.number is None
 
 
-def _location(value: SSAValue):
-    return value.location if isinstance(value, BlockArgument) else value.owner.location  # pyright: ignore[reportAttributeAccessIssue]
+def _location(value: SSAValue) -> LocationAttr:
+    if isinstance(value, OpResult):
+        return value.op.location
+    assert isinstance(value, BlockArgument)
+    return value.location
 
 
 # Reductions are brought to a form that a nest can take before anything is grouped.

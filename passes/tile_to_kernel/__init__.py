@@ -24,9 +24,8 @@ from ascir.dialects import ascend, memory
 from ascir.dialects.types import shape_of, tensor_type
 from ascir.machine.layout import View, num_elements, strides_of
 from ascir.machine.target import ASCEND910B, Target, parse_target
-
-from .build import build_kernel, gm_type
-from .nest import NotLowerable, nests_of
+from ascir.passes.tile_to_kernel.build import build_kernel, gm_type
+from ascir.passes.tile_to_kernel.nest import NotLowerable, nests_of
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class _Host:
         type_ = tensor_type(value)
         if not type_.has_static_shape():
             raise PassFailedException(f"tile-to-kernel: {type_} has unknown dimensions; give shapes (infer-shapes fills them)")
-        arg = self.block.insert_arg(gm_type(type_.get_shape(), type_.element_type), len(self.block.args))
+        arg = self.block.insert_arg(gm_type(type_), len(self.block.args))
         arg.name_hint = hint
         return arg
 
@@ -118,7 +117,7 @@ class _Host:
         if not isinstance(op.value, DenseIntOrFPElementsAttr):
             raise PassFailedException("tile-to-kernel: a constant stands outside a group; run fuse-operators first")
         type_ = tensor_type(op.result)
-        constant = memory.ConstantOp(op.value, gm_type(type_.get_shape(), type_.element_type))
+        constant = memory.ConstantOp(op.value, gm_type(type_))
         constant.location = op.location
         self.block.add_op(constant)
         self.buffers[op.result] = constant.memref
@@ -126,7 +125,7 @@ class _Host:
     def _launch(self, op: ascend.FusedOp) -> None:
         for value in op.outputs:
             if value not in self.buffers:
-                alloc = memory.AllocOp(f"{self.name}_{value.name_hint or 'workspace'}", gm_type(shape_of(value), tensor_type(value).element_type))
+                alloc = memory.AllocOp(f"{self.name}_{value.name_hint or 'workspace'}", gm_type(tensor_type(value)))
                 alloc.location = op.location
                 self.block.add_op(alloc)
                 self.buffers[value] = alloc.memref

@@ -7,22 +7,22 @@ the kernel is compiled shows as numbers in the IR.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, LocationAttr, i64
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, LocationAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ascir.dialects import ascend, memory
-from ascir.dialects.types import Buffer, buffer, element_type
+from ascir.dialects.types import Buffer, Tensor, buffer
 from ascir.dialects.vector import scalar_type, vector_op
 from ascir.machine.dtypes import DType, round_to, wrap_integer
 from ascir.machine.layout import ceil_div, num_elements
 from ascir.machine.target import Target
-
-from .nest import Nest
-from .program import Fold, Instr, Iota, Load, Number, Register, Step, Store
-from .space import Window
-from .tiling import Tile, assign_buffers, choose_tile, elements_of, mask_pitch
+from ascir.passes.tile_to_kernel.nest import Nest
+from ascir.passes.tile_to_kernel.program import Fold, Instr, Iota, Load, Number, Register, Step, Store
+from ascir.passes.tile_to_kernel.space import Window
+from ascir.passes.tile_to_kernel.tiling import Tile, assign_buffers, choose_tile, elements_of, mask_pitch
 
 Index = SSAValue | int
 _INDEX = IndexType()
@@ -362,9 +362,10 @@ class NestWriter:
     def _scalar(self, number: Number, element: DType) -> SSAValue:
         type_ = scalar_type(element)
         if element.is_float:
-            return self.w.constant(FloatAttr(round_to(float(number), element), type_), type_)  # pyright: ignore[reportArgumentType, reportCallIssue]
+            rounded = round_to(float(number), element)
+            return self.w.constant(FloatAttr(rounded, cast(AnyFloat, type_)), type_)
         bits = 8 * element.bytes if element.kind != "bool" else 1
-        return self.w.constant(IntegerAttr(wrap_integer(int(number), bits), type_), type_)  # pyright: ignore[reportArgumentType]
+        return self.w.constant(IntegerAttr(wrap_integer(int(number), bits), cast(IntegerType, type_)), type_)
 
     def _block_broadcast(self, step: Instr) -> None:
         source, destination = step.sources[0], step.destination
@@ -437,6 +438,6 @@ def build_kernel(
     return kernel
 
 
-def gm_type(shape: Sequence[int], element: DType | str) -> Buffer:
-    """A GM buffer for a tensor."""
-    return buffer(tuple(shape), element_type(element) if isinstance(element, str) else element, memory.GM)
+def gm_type(type_: Tensor) -> Buffer:
+    """The GM buffer of a tensor."""
+    return buffer(type_.get_shape(), type_.element_type, memory.GM)

@@ -14,11 +14,10 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ascir.dialects import ascend, inference
-from ascir.dialects.types import dtype_of, shape_of, tensor_type
+from ascir.dialects.types import shape_of
 from ascir.machine.layout import View, num_elements
-
-from .program import Extent, Lowering, Number, Program, Value, element_of
-from .space import Mode, Space, Window, expand_reduced, is_run, is_trailing, merge, reduced_shape
+from ascir.passes.tile_to_kernel.program import Extent, Lowering, Number, Program, Value, element_of
+from ascir.passes.tile_to_kernel.space import Mode, Space, Window, expand_reduced, is_run, is_trailing, merge, reduced_shape
 
 VIEW_OPS = (ascend.BroadcastOp, ascend.ReshapeOp, ascend.TransposeOp, ascend.SliceOp)
 
@@ -163,7 +162,7 @@ def _modes(group: _Group) -> list[Mode]:
 
 
 def _lower(group: _Group, results: Sequence[tuple[SSAValue, View, int]], location: LocationAttr) -> Nest:
-    from .tiling import fits
+    from ascir.passes.tile_to_kernel.tiling import fits
 
     domain = group.domain
     for mode in _modes(group):

@@ -18,8 +18,7 @@ from ascir.dialects import ascend
 from ascir.dialects.types import dtype_of, tensor_type
 from ascir.machine.dtypes import DType, dtype
 from ascir.machine.instructions import BY_NAME
-
-from .space import Space, Window
+from ascir.passes.tile_to_kernel.space import Space, Window
 
 Extent = Literal["tile", "rows", "cols", "blocks", "block", "one", "work0", "work1"]
 """tile: rows × cols · rows, cols: a vector · blocks: one 32 B block a row · block: a single 32 B block · one: a single

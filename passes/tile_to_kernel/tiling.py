@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from ascir.dialects.vector import work_elements
 from ascir.machine.layout import ceil_div, num_elements, round_up
 from ascir.machine.target import ASCEND910B, Target
-
-from .program import Fold, Instr, Load, Iota, Program, Register, Step, Store
-from .space import Space
+from ascir.passes.tile_to_kernel.program import Fold, Instr, Iota, Load, Program, Register, Step, Store
+from ascir.passes.tile_to_kernel.space import Space
 
 MIN_TILE_ELEMENTS = 1024  # assumed: below this a core's start-up costs more than sharing the work gains
 ALIGN_ELEMENTS = 128  # a whole repeat of 16-bit elements, two of 32-bit
