@@ -63,7 +63,6 @@ from xdsl.traits import (
     SingleBlockImplicitTerminator,
     SymbolOpInterface,
     SymbolTable,
-    ensure_terminator,
 )
 from xdsl.utils.exceptions import VerifyException
 
@@ -631,10 +630,11 @@ class KernelOp(IRDLOperation):
         )
 
     def __post_init__(self) -> None:
-        if not self.body.blocks:
-            return  # `clone` makes the op first and its blocks afterwards
-        for trait in self.get_traits_of_type(SingleBlockImplicitTerminator):
-            ensure_terminator(self, trait)
+        if len(self.body.blocks) != 1:
+            return  # `clone` makes the op first and its blocks afterwards; the verifier wants one
+        block = self.body.block
+        if block.last_op is None or not block.last_op.has_trait(IsTerminator):
+            block.add_op(ReturnOp())  # xDSL's ensure_terminator patches a global, which two threads cannot do at once
 
     @property
     def args(self):
@@ -654,6 +654,8 @@ class KernelOp(IRDLOperation):
             parser.raise_error(f"block_dim is a number of cores, not {given}")
         if outputs:
             parser.raise_error("ascend.kernel has no results; it writes its GM arguments")
+        if not region.blocks and not inputs:
+            region.add_block(Block())  # `{ }` is read as a region without a block
         kernel = cls(name, inputs, block_dim, region)
         kernel.attributes |= attributes
         if arg_attrs is not None:

@@ -160,7 +160,8 @@ class ConstantValue(CustomDirective):
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         attribute = self.value.get(op)
-        if "0x" in str(attribute) and isinstance(attribute, DenseIntOrFPElementsAttr):
+        values, _, _ = str(attribute).rpartition(" : ")
+        if "0x" in values and isinstance(attribute, DenseIntOrFPElementsAttr):
             state.print_whitespace(printer)
             type_: Attribute = attribute.get_type()
             printer.print_string(f'dense<"0x{attribute.data.data.hex().upper()}"> : {type_}')

@@ -48,8 +48,8 @@ def random_function(
     """A module of one function `@random` of up to `max_ops` operators (and the constants and broadcasts they need).
 
     `dtypes` are the element types of inputs and casts (comparisons add i1). `exact` keeps to operators whose result is the
-    correctly rounded one, so that any two right compilations agree to the bit. `wild` accepts operators whatever their values
-    (pair it with wild inputs); `empty` allows dimensions of size 0.
+    correctly rounded one (and to max and min among reductions of floats), so that any two right compilations agree to the bit.
+    `wild` accepts operators whatever their values (pair it with wild inputs); `empty` allows dimensions of size 0.
     """
     writer = _Writer(rng, dtypes, exact=exact, wild=wild, empty=empty)
     for _ in range(int(rng.integers(1, max_inputs + 1))):
@@ -152,6 +152,10 @@ class _Writer:
     def chance(self, p: float) -> bool:
         return bool(self.rng.random() < p)
 
+    def rounds(self, type_: Tensor) -> bool:
+        """Whether an inexact operator on this type would round, which an exact program may not."""
+        return self.exact and dtype_of(type_).is_float
+
     def shape(self) -> tuple[int, ...]:
         """A random shape of rank 0 to 4 that is not too large."""
         rank = int(self.rng.choice([0, 1, 1, 2, 2, 2, 3, 3, 4]))
@@ -207,8 +211,8 @@ def _has_rank(type_: Tensor) -> bool:
 
 
 def _elementwise(w: _Writer) -> ascend.OperatorOp | None:
-    row = w.one_of([r for r in (*UNARY, *BINARY) if r.exact or not w.exact])
-    a = w.value(lambda t: row.accepts(dtype_of(t).kind))
+    row = w.one_of((*UNARY, *BINARY))
+    a = w.value(lambda t: row.accepts(dtype_of(t).kind) and (row.exact or not w.rounds(t)))
     if a is None:
         return None
     return ascend.elementwise(row.name, *([a] if row.arity == 1 else [a, w.partner(a)]))
@@ -339,8 +343,14 @@ def _pad(w: _Writer) -> ascend.OperatorOp | None:
 
 
 def _reduce(w: _Writer) -> ascend.OperatorOp | None:
-    kind = w.one_of([k for k in REDUCE_KINDS if not w.exact or k in ("max", "min")])
-    x = w.value(lambda t: dtype_of(t).is_float if kind == "mean" else _is_number(t) or kind in ("max", "min"))
+    kind = w.one_of(REDUCE_KINDS)
+
+    def fits(t: Tensor) -> bool:
+        if kind in ("max", "min"):
+            return True
+        return not w.rounds(t) and (dtype_of(t).is_float if kind == "mean" else _is_number(t))
+
+    x = w.value(fits)
     if x is None:
         return None
     axes = [k for k in range(len(shape_of(x))) if w.chance(0.5)]
