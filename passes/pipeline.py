@@ -37,11 +37,11 @@ def operator_pipeline(options: Options) -> Sequence[ModulePass]:
     """
     from xdsl.transforms.canonicalize import CanonicalizePass
 
-    from .fuse_operators import FuseOperatorsPass
-    from .infer_shapes import InferShapesPass
-    from .legalize_dtypes import LegalizeDtypesPass
-    from .select_precision import SelectPrecisionPass
-    from .tile_to_kernel import TileToKernelPass
+    from ascir.passes.fuse_operators import FuseOperatorsPass
+    from ascir.passes.infer_shapes import InferShapesPass
+    from ascir.passes.legalize_dtypes import LegalizeDtypesPass
+    from ascir.passes.select_precision import SelectPrecisionPass
+    from ascir.passes.tile_to_kernel import TileToKernelPass
 
     return (
         CanonicalizePass(),
@@ -57,9 +57,9 @@ def operator_pipeline(options: Options) -> Sequence[ModulePass]:
 
 def kernel_pipeline(options: Options, *, sync: str = "auto") -> Sequence[ModulePass]:
     """The passes that any kernel needs, written by hand or not. `sync="manual"` keeps the author's flags and checks them."""
-    from .insert_sync import InsertSyncPass
-    from .plan_memory import PlanMemoryPass
-    from .verify_sync import VerifySyncPass
+    from ascir.passes.insert_sync import InsertSyncPass
+    from ascir.passes.plan_memory import PlanMemoryPass
+    from ascir.passes.verify_sync import VerifySyncPass
 
     plan = PlanMemoryPass(target=options.target)
     return (plan, InsertSyncPass(), VerifySyncPass()) if sync == "auto" else (plan, VerifySyncPass())
