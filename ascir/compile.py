@@ -20,7 +20,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException, VerifyException
 
 from ascir.backend_c.emit import EmittedC, emit_module
-from ascir.diagnostics import AscirError, did_you_mean
+from ascir.diagnostics import AscirError, did_you_mean, located
 from ascir.machine.target import parse_target
 from ascir.passes.pipeline import Options, kernel_pipeline, operator_pipeline
 
@@ -113,7 +113,7 @@ class Compiled:
                     _write(Path(dump), self.name, number, pass_.name, module)
             module.verify()
         except (PassFailedException, DiagnosticException, VerifyException) as error:
-            raise AscirError(str(error)) from error
+            raise located(error) from error
         return module
 
     @cached_property
@@ -121,7 +121,7 @@ class Compiled:
         try:
             emitted = emit_module(self.module)
         except PassFailedException as error:
-            raise AscirError(str(error)) from error
+            raise located(error) from error
         dump = os.environ.get("ASCIR_DUMP")
         if dump:
             (Path(dump) / f"{self.name}.c").write_text(emitted.source)

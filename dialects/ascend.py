@@ -56,6 +56,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
 from xdsl.traits import (
     ConstantLike,
+    HasAncestor,
     HasParent,
     IsolatedFromAbove,
     IsTerminator,
@@ -688,6 +689,8 @@ class KernelOp(IRDLOperation):
         is_buffer = isinstance(arg.type, MemRefType)
         if is_buffer and space_of(arg) is not Space.GM:
             raise VerifyException(f"{self.name}: memref arguments lie in gm, got {arg.type}; allocate on-chip buffers inside")
+        if is_buffer and dtype_of(arg.type).name == "f64":
+            raise VerifyException(f"{self.name}: %{arg.name_hint or 'argument'} holds f64; the AI Core computes nothing in double, use f32")
         if not is_buffer and not isinstance(arg.type, IndexType | IntegerType | AnyFloat):
             raise VerifyException(f"{self.name}: an argument is a memref or a scalar, got {arg.type}")
 
@@ -715,7 +718,7 @@ class LaunchOp(IRDLOperation):
 
 class _Index(IRDLOperation):
     result = result_def(IndexType)
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), HasAncestor(KernelOp))
     assembly_format = "attr-dict"
 
     def __init__(self):

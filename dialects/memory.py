@@ -153,7 +153,8 @@ class AllocOp(IRDLOperation):
     def verify_(self) -> None:
         type_ = buffer_type(self.memref)
         space = space_of(self.memref)
-        dtype_of(type_)
+        if dtype_of(type_).name == "f64":
+            raise VerifyException(f'buffer "{self.label.data}" holds f64; the AI Core computes nothing in double, use f32')
         size = byte_size(type_)
         if size is None:
             raise VerifyException(f'buffer "{self.label.data}" needs a static shape, got {type_}')

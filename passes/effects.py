@@ -189,9 +189,10 @@ class _Window(NamedTuple):
 
 @dataclass
 class _Group:
-    """Instructions with the same window: bit sets of who reads and who writes it."""
+    """Instructions with the same window: bit sets of who reads and who writes it. `span`: its bytes at most, None if unknown."""
 
     window: _Window
+    span: int | None
     readers: int = 0
     writers: int = 0
 
@@ -207,7 +208,10 @@ class _Conflicts:
         for instruction in program.instructions:
             for access in instruction.accesses:
                 window = _window(access, instruction.loops)
-                group = groups.setdefault(window, _Group(window))
+                group = groups.get(window)
+                if group is None:
+                    region = window.region
+                    group = groups[window] = _Group(window, None if region is None else self.ranges.span(region))
                 if access.write:
                     group.writers |= 1 << instruction.index
                 else:
@@ -219,30 +223,30 @@ class _Conflicts:
         if not (a.writers or b.writers):
             return
         around = _common(a.window.loops, b.window.loops)
-        known = self._comparable(a.window, b.window)
-        same = not (known and self._apart(a.window, b.window, None))
-        later = any(not (known and self._apart(a.window, b.window, loop)) for loop in around)
-        if same or later:
-            for one, other in ((a, b), (b, a)) if a is not b else ((a, b),):
-                self._record(one.writers, other.readers | other.writers, same, later)
-                self._record(one.readers, other.writers, same, later)
+        movable = self._movable(a, b)
+        same = not (movable and self._apart(a, b, None))
+        for early, late in ((a, b), (b, a)) if a is not b else ((a, b),):
+            carried = any(not (movable and self._apart(early, late, loop)) for loop in around)
+            if same or carried:
+                self._record(late.writers, early.readers | early.writers, carried)
+                self._record(late.readers, early.writers, carried)
 
-    def _record(self, members: int, others: int, same: bool, later: bool) -> None:
-        """`others` may come before each member: in the same iteration if earlier in the program, or in an earlier iteration."""
+    def _record(self, members: int, others: int, carried: bool) -> None:
+        """`others` come before each member if they stand before it, or (`carried`) in an earlier iteration wherever they stand."""
         for index in _bits(members):
-            before = (1 << index) - 1
-            self.found[index] |= (others & before if same or later else 0) | (others & ~before if later else 0)
+            self.found[index] |= others if carried else others & ((1 << index) - 1)
 
-    def _comparable(self, a: _Window, b: _Window) -> bool:
-        return a.root is b.root and a.region is not None and b.region is not None
-
-    def _apart(self, a: _Window, b: _Window, loop: scf.ForOp | None) -> bool:
-        """Whether two windows are disjoint, in one iteration of all loops around both or in different iterations of `loop`."""
-        assert a.region is not None and b.region is not None
-        spans = self.ranges.span(a.region), self.ranges.span(b.region)
-        if spans[0] is None or spans[1] is None:
+    def _movable(self, a: _Group, b: _Group) -> bool:
+        """Whether the symbols in the offsets can tell more than that [lo, hi) overlap."""
+        if a.window.root is not b.window.root or a.span is None or b.span is None:
             return False
-        shared, own_a, own_b = self._split(a.region.offset, b.region.offset, loop)
+        return any(g.window.region is not None and g.window.region.offset.terms for g in (a, b))
+
+    def _apart(self, a: _Group, b: _Group, loop: scf.ForOp | None) -> bool:
+        """Whether two windows are disjoint: in one iteration of all loops around both, or b in a later iteration of `loop` than a."""
+        one, other = a.window.region, b.window.region
+        assert one is not None and other is not None and a.span is not None and b.span is not None
+        shared, own_a, own_b = self._split(one.offset, other.offset, loop)
         stride = 0
         if loop is not None:
             stride, own_a, own_b = self._stride(loop, own_a, own_b)
@@ -251,10 +255,10 @@ class _Conflicts:
             least, greatest = scaled(self.ranges.bounds(form), sign)
             low = None if low is None or least is None else low + least
             high = None if high is None or greatest is None else high + greatest
-        # b starts `low` … `high` bytes after a, and `stride` further away in one direction or the other.
-        after = low is not None and low + stride >= spans[0]
-        before = high is not None and high - stride + spans[1] <= 0
-        return (after and before) if stride else (after or before)
+        # b starts low … high bytes behind a, and at least `stride` further for each iteration between them.
+        behind = low is not None and stride >= 0 and low + stride >= a.span
+        before = high is not None and stride <= 0 and high + stride + b.span <= 0
+        return behind or before
 
     def _split(self, a: Linear, b: Linear, loop: scf.ForOp | None) -> tuple[Linear, Linear, Linear]:
         """b - a over symbols with one value in both instances, and what is left of a and b: symbols that differ between them."""
@@ -279,13 +283,13 @@ class _Conflicts:
         return self._scopes[symbol]
 
     def _stride(self, loop: scf.ForOp, a: Linear, b: Linear) -> tuple[int, Linear, Linear]:
-        """The least bytes that different iterations move the windows apart, where both follow the induction value alike."""
+        """The least bytes that a window moves from an iteration to the next, and what else moves a and b, if both follow alike."""
         induction = loop.body.block.args[0]
         factor = dict(a.terms).get(induction, 0)
         if factor == 0 or factor != dict(b.terms).get(induction, 0):
             return 0, a, b
         moving = Linear(0, frozenset({(induction, factor)}))
-        return abs(factor) * self.ranges.least_step(loop), a.minus(moving), b.minus(moving)
+        return factor * self.ranges.least_step(loop), a.minus(moving), b.minus(moving)
 
 
 def _window(access: Access, loops: tuple[scf.ForOp, ...]) -> _Window:

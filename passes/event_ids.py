@@ -16,10 +16,14 @@ from ascir.dialects.memory import Pipe
 
 @dataclass(eq=False)
 class Place:
-    """When something happens in program order: `enter` before it, `leave` after it, whatever it contains in between."""
+    """When something happens in program order: `enter` before it, `leave` after it, whatever it contains in between.
+
+    `block` numbers the block it stands in.
+    """
 
     enter: int
     leave: int
+    block: int
 
 
 @dataclass(eq=False)
@@ -48,6 +52,13 @@ class Flag:
         return 4 * self.after.leave + 1, 4 * self.before.enter
 
 
+    def serves(self, other: Flag) -> bool:
+        """Whether this flag, set late, comes between the set and the wait of another of its pipes and so orders all that it does."""
+        if not self.late or other.loop is not None or other is self or other.before.block != self.before.block:
+            return False
+        return other.after.leave < self.before.enter <= other.before.enter
+
+
 def assign(flags: Iterable[Flag], ids: Sequence[int]) -> tuple[list[Flag], list[Flag]]:
     """The flags with an event id (possibly late or merged), and those for which there is none."""
     served: list[Flag] = []
@@ -58,8 +69,17 @@ def assign(flags: Iterable[Flag], ids: Sequence[int]) -> tuple[list[Flag], list[
             if without:
                 attempt, without = _attempt(group, most, ids)
         failed += without
-        served += [f for f in attempt if f.event >= 0]
+        served += _needed([f for f in attempt if f.event >= 0])
     return served, failed
+
+
+def _needed(flags: Sequence[Flag]) -> list[Flag]:
+    """Flags of two pipes without those that a late one makes superfluous."""
+    kept: list[Flag] = []
+    for flag in sorted(flags, key=lambda f: f.before.enter):
+        if not any(late.serves(flag) for late in kept):
+            kept.append(flag)
+    return kept
 
 
 def _attempt(group: Sequence[Flag], most: int, ids: Sequence[int]) -> tuple[list[Flag], list[Flag]]:

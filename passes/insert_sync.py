@@ -271,15 +271,16 @@ class _Block:
 def _items(found: Program, block: Block, clock: count[int]) -> list[Item]:
     """The instructions of a block and the loops and branches that contain any."""
     items: list[Item] = []
+    number = next(clock)
     for op in found.steps(block):
         enter = next(clock)
         bodies = [_items(found, inner, clock) for region in op.regions for inner in region.blocks]
         leave = next(clock)
         if op in found.index:
-            items.append(Item(enter, leave, op, found.index[op], found.index[op] + 1, []))
+            items.append(Item(enter, leave, number, op, found.index[op], found.index[op] + 1, []))
         elif any(bodies):
             ends = [body for body in bodies if body]
-            items.append(Item(enter, leave, op, ends[0][0].first, ends[-1][-1].last, bodies))
+            items.append(Item(enter, leave, number, op, ends[0][0].first, ends[-1][-1].last, bodies))
     return items
 
 

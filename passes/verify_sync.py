@@ -111,6 +111,7 @@ class _Checker:
         missing = self.program.conflicts[instruction.index] & state.running[instruction.pipe]
         if missing:
             self._races(instruction, missing)
+            state.running[instruction.pipe] &= ~missing  # as if ordered: what follows from this race is no further problem
         bit = 1 << instruction.index
         for pipe in _PIPES:
             state.running[pipe] |= bit
@@ -215,10 +216,10 @@ def _flag(key: Key) -> str:
 
 def message(kernel: KernelOp, problems: Sequence[Problem]) -> str:
     """The problems of a kernel, a line each."""
-    lines = [f"verify-sync: {p.text}" for p in problems[:_SHOWN]]
+    lines = [f"{p.text}." for p in problems[:_SHOWN]]
     if len(problems) > _SHOWN:
-        lines.append(f"… and {len(problems) - _SHOWN} more in @{kernel.sym_name.data}")
-    return "\n".join(lines)
+        lines.append(f"… and {len(problems) - _SHOWN} more in @{kernel.sym_name.data}.")
+    return "verify-sync: " + "\n".join(lines)
 
 
 @dataclass(frozen=True)

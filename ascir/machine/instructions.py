@@ -128,7 +128,7 @@ _BINARY = (
     Instruction("shr", "binary", (), _INT, "np.right_shift(a, b)", "", "shift_right(a, b)"),
     Instruction("floor_div", "binary", _F, _INT, "np.floor_divide(a, b)", "m_floor_div(a, b)", _FLOOR_DIV_INT, _function(linear=9, function=1, cast=1)),
     Instruction("mod", "binary", _F, _INT, "np.remainder(a, b)", "m_mod(a, b)", "modulo(a, b)", _function(linear=8, function=1, cast=1)),
-    Instruction("fmod", "binary", _F, _INT, "np.fmod(a, b)", "fmodf(a, b)", "remainder_of(a, b)", _function(linear=6, function=1, cast=1)),
+    Instruction("fmod", "binary", _F, _INT, "np.fmod(a, b)", "m_fmod(a, b)", "remainder_of(a, b)", _function(linear=6, function=1, cast=1)),
     Instruction("pow", "binary", _F, (), "np.power(a, b)", "m_pow(a, b)", steps=_function(linear=14, function=3)),
     Instruction("atan2", "binary", _F, (), "np.arctan2(a, b)", "m_atan2(a, b)", steps=_function(linear=26, function=2)),
     Instruction("hypot", "binary", _F, (), "np.hypot(a, b)", "m_hypot(a, b)", steps=_function(linear=6, function=2)),

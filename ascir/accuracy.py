@@ -1,0 +1,84 @@
+"""The rule by which an answer counts as right, the same in tests, demo and tools.
+
+Against a reference computed in float64 (or exact integers), re = |out − ref| / (|ref| + 1e-7); an answer passes when mean(re) < τ
+and max(re) < 10 τ with τ = 2⁻¹⁰ for f16, 2⁻⁷ for bf16, 2⁻¹³ for f32. NaN and infinities must stand in the same places; integers and
+bools must be equal. The nearest number the dtype has is always right, also where subnormals lie too far apart for re to be small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+TOLERANCE = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-13}
+"""τ by NumPy dtype name."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How far an answer is from its reference; `ok` is the rule's verdict and `why` what broke it."""
+
+    mean: float
+    max: float
+    tolerance: float
+    worst: tuple[int, ...]
+    ok: bool
+    why: str = ""
+
+    def __str__(self) -> str:
+        if not self.ok:
+            return f"wrong: {self.why}"
+        if not self.tolerance:
+            return "equal"
+        return f"right: mean relative error {self.mean:.1e} < {self.tolerance:.1e}, max {self.max:.1e} < {10 * self.tolerance:.1e}"
+
+
+def accuracy(found: NDArray[Any], expected: NDArray[Any]) -> Accuracy:
+    """Judge `found` (of the dtype whose τ applies) against `expected` (float64, or the same integers)."""
+    if found.shape != expected.shape:
+        return Accuracy(np.inf, np.inf, 0.0, (), False, f"shape {found.shape}, expected {expected.shape}")
+    tolerance = TOLERANCE.get(found.dtype.name)
+    if tolerance is None:
+        return _exact(found, expected)
+    with np.errstate(all="ignore"):
+        rounded = expected.astype(found.dtype).astype(np.float64)
+    out, ref = found.astype(np.float64), expected.astype(np.float64)
+    special = ~np.isfinite(rounded)
+    agree = (out == rounded) | (np.isnan(out) & np.isnan(rounded))
+    odd = (special | ~np.isfinite(out)) & ~agree & ~_at_the_edge(out, ref, found.dtype, tolerance)
+    if odd.any():
+        worst = _first(odd)
+        return Accuracy(np.inf, np.inf, tolerance, worst, False, f"{out[worst]} at {worst}, expected {ref[worst]}")
+    finite = np.isfinite(out) & np.isfinite(ref) & (out != rounded)
+    error = np.where(finite, np.abs(np.where(finite, out - np.where(finite, ref, 0), 0)) / (np.abs(np.where(finite, ref, 0)) + 1e-7), 0)
+    mean, largest = (float(error.mean()), float(error.max())) if error.size else (0.0, 0.0)
+    worst = tuple(int(k) for k in np.unravel_index(int(error.argmax()), error.shape)) if error.size else ()
+    if mean < tolerance and largest < 10 * tolerance:
+        return Accuracy(mean, largest, tolerance, worst, True)
+    why = f"{out[worst]} at {worst}, expected {ref[worst]}; mean relative error {mean:.1e} (below {tolerance:.1e}), max {largest:.1e}"
+    return Accuracy(mean, largest, tolerance, worst, False, why)
+
+
+def _exact(found: NDArray[Any], expected: NDArray[Any]) -> Accuracy:
+    different = found != expected
+    if not different.any():
+        return Accuracy(0.0, 0.0, 0.0, (), True)
+    worst = _first(different)
+    return Accuracy(np.inf, np.inf, 0.0, worst, False, f"{found[worst]} at {worst}, expected {expected[worst]}")
+
+
+def _first(where: NDArray[Any]) -> tuple[int, ...]:
+    return tuple(int(k) for k in np.unravel_index(int(where.argmax()), where.shape))
+
+
+def _at_the_edge(out: NDArray[Any], ref: NDArray[Any], dtype: np.dtype[Any], tolerance: float) -> NDArray[Any]:
+    """Where the reference lies within the rule's reach of the largest finite number, rounding may go either way."""
+    import ml_dtypes
+
+    largest = float(ml_dtypes.finfo(dtype).max)
+    with np.errstate(all="ignore"):
+        near = np.abs(np.abs(ref) / largest - 1) < 10 * tolerance
+    return near & (np.sign(out) == np.sign(ref))

@@ -1,0 +1,3 @@
+// The generated tables, compiled once.
+#define ASCIR_TABLES
+#include "core.h"
