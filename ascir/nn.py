@@ -72,9 +72,7 @@ def log_softmax(x: TensorT, axis: int | tuple[int, ...] = -1) -> TensorT:
     return _rounded(x, below - np.log(np.exp(below).sum(axis=axis, keepdims=True)))
 
 
-def layer_norm(
-    x: TensorT, weight: Any = None, bias: Any = None, eps: float = 1e-5, axis: int | tuple[int, ...] = -1
-) -> TensorT:
+def layer_norm(x: TensorT, weight: Any = None, bias: Any = None, eps: float = 1e-5, axis: int | tuple[int, ...] = -1) -> TensorT:
     """(x − mean) / √(variance + eps) along `axis`, times `weight`, plus `bias`, which broadcast against x."""
     wide = _wide(x, "layer_norm")
     distance = wide - wide.mean(axis=axis, keepdims=True)

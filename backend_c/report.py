@@ -111,8 +111,8 @@ class Profile:
     bytes_read: int
     bytes_written: int
     faults: list[Fault] = field(default_factory=lambda: list[Fault]())
-    memory: list[BufferUse] = field(default_factory=lambda: list[BufferUse]())
-    events: list[Event] = field(default_factory=lambda: list[Event]())
+    memory: list[BufferUse] = field(default_factory=lambda: list[BufferUse](), repr=False)
+    events: list[Event] = field(default_factory=lambda: list[Event](), repr=False)
     events_lost: int = 0
     copied: tuple[str, ...] = ()
     """Arguments that were copied before the run, and why: `x: not C-contiguous`."""
@@ -143,6 +143,22 @@ class Profile:
             events_lost=sum(report.result.events_lost for report in reports),
         )
 
+    def __str__(self) -> str:
+        """A summary to read: time, what each pipe did, memory, faults."""
+        lines = [f"kernels     {', '.join(self.kernels) or 'none'} on {self.cores} cores (block_dim {self.block_dim})"]
+        if self.cycles is not None:
+            lines.append(f"time        {self.time_us:.2f} µs, of which launching {self.launch_us:.2f} µs; {self.cycles:.0f} cycles")
+            lines += [f"{pipe:<11} {_bar(share)} {100 * share:5.1f} % busy" for pipe, share in self.utilization.items()]
+        lines.append(f"memory      UB peak {self.ub_peak} B; GM {self.bytes_read} B read, {self.bytes_written} B written")
+        most = sorted(self.instructions.items(), key=lambda item: -item[1])
+        lines.append("instructions " + ", ".join(f"{name} {count}" for name, count in most))
+        lines += [f"copied      {text}" for text in self.copied]
+        lines.append(f"faults      {len(self.faults) or 'none'}")
+        lines += [f"  {fault}" for fault in self.faults]
+        if self.utilization.get("S", 0) > max((share for pipe, share in self.utilization.items() if pipe != "S"), default=0):
+            lines.append("note        scalar work on pipe S takes longest: strided elements, or a dtype the vector unit lacks")
+        return "\n".join(lines)
+
     def trace(self) -> dict[str, Any]:
         """The timeline as Chrome's trace format: a process a core, a thread a pipe.
 
@@ -157,6 +173,12 @@ class Profile:
         """Write `trace()` as JSON; open it at ui.perfetto.dev or chrome://tracing."""
         with open(path, "w") as out:
             json.dump(self.trace(), out)
+
+
+def _bar(share: float) -> str:
+    """A bar of twenty places."""
+    full = round(20 * min(share, 1.0))
+    return "█" * full + "·" * (20 - full)
 
 
 def merge_faults(faults: Iterable[Fault]) -> list[Fault]:

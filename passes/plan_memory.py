@@ -234,7 +234,7 @@ def _fit(found: Program, space: str, buffers: Sequence[Interval], target: Target
 
 def _too_much(found: Program, space: str, buffers: Sequence[Interval], peak: int, target: Target) -> str:
     capacity = target.memories[space].bytes
-    kernel = f"plan-memory: @{found.kernel.sym_name.data}"
+    kernel = f"plan-memory: ascend.kernel @{found.kernel.sym_name.data}"
     for b in buffers:
         if b.offset is not None and b.offset + b.bytes > capacity:
             return f'{kernel} places "{b.name}" at {b.offset} with {b.bytes} B, but {space} of {target.name} ends at {capacity} B'

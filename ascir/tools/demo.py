@@ -21,11 +21,14 @@ from ascir.accuracy import accuracy
 from ascir.operator import hybrid_operator
 
 
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+"""How bright red, green and blue look (ITU-R BT.601)."""
+
+
 @hybrid_operator
 def sketch(image: Any) -> Any:
     """A pencil sketch of a photograph: uint8 [height, width, 3] to uint8 [height - 1, width - 1]."""
-    rgb = image.astype(np.float16) / 255
-    grey = 0.299 * rgb[:, :, 0] + 0.587 * rgb[:, :, 1] + 0.114 * rgb[:, :, 2]
+    grey = np.sum(image.astype(np.float32) * LUMA, axis=-1) / 255
     across = grey[:-1, 1:] - grey[:-1, :-1]
     down = grey[1:, :-1] - grey[:-1, :-1]
     ink = np.tanh(9 * np.sqrt(across * across + down * down))

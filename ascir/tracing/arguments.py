@@ -193,4 +193,3 @@ def check_array(array: Array | TensorSpec, name: str) -> DType:
 def check_rank(rank: int, what: str) -> None:
     if rank > MAX_RANK:
         fail(f"{what} has {rank} axes; kernels take up to {MAX_RANK}", "join neighbouring axes: x.reshape(…)")
-

@@ -195,4 +195,3 @@ def _in_shape(value: SSAValue, shape: Shape, number: int) -> SSAValue:
     if not agree:
         fail(f"infer_shape gave {text(shape)} for result {number}, but the function makes {text(traced)}")
     return reshape_value(value, tuple(b if a == DYNAMIC_INDEX else a for a, b in zip(traced, shape, strict=True)))
-

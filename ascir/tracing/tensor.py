@@ -96,9 +96,7 @@ class TracedTensor(NDArrayOperatorsMixin):
             unknown(name_of(ufunc))
         return ours(method, *inputs, **kwargs)
 
-    def __array_function__(
-        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def __array_function__(self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return call_function(func, args, kwargs)
 
     def __pow__(self, other: Any) -> TracedTensor:

@@ -153,7 +153,8 @@ def test_neighbours_meet_in_the_next_iteration_only() -> None:
 
 
 def test_windows_that_walk_backwards() -> None:
-    body = "%minus = arith.constant -64 : index\n%o = arith.muli %i, %minus : index\n%p = arith.subi %o, %size : index\n"
+    body = "%end = arith.constant 2048 : index\n%d = arith.muli %i, %size : index\n"
+    body += "%o = arith.subi %end, %d : index\n%p = arith.subi %o, %size : index\n"
     body += window("v", "%o") + window("w", "%p") + copy_out("v") + copy_out("w")
     assert conflicting(f"scf.for %i = %zero to %n step %one {{ {body} }}") == {(1, 0)}
 

@@ -153,10 +153,9 @@ def _values(element: DType, count: int, seed: int) -> Array:
 
 
 def _bits(values: Array) -> Array:
-    """Comparable bits: NaNs are all one, and so are the zeros."""
+    """Comparable bits: NaNs are all one; zeros keep their sign."""
     if values.dtype.kind not in "biu":
         values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
-        values = np.where(values == 0, np.array(0, values.dtype), values)
     return values.view(f"u{values.dtype.itemsize}")
 
 

@@ -43,9 +43,7 @@ dtypes = pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.name)
 def close(found: Any, expected: Any, dtype: np.dtype[Any], ulps: float = 4) -> None:
     """Within so many units in the last place, absolute below 1/2 (1 + tanh cancels)."""
     assert found.dtype == dtype
-    np.testing.assert_allclose(
-        found.astype(np.float64), expected, rtol=ulps * EPSILON[dtype.name], atol=ulps / 2 * EPSILON[dtype.name]
-    )
+    np.testing.assert_allclose(found.astype(np.float64), expected, rtol=ulps * EPSILON[dtype.name], atol=ulps / 2 * EPSILON[dtype.name])
 
 
 @dtypes
@@ -135,7 +133,7 @@ def test_what_the_functions_refuse():
     assert refusal(lambda x: nn.layer_norm(x.astype(np.float32), x), whole) == (
         "nn.layer_norm takes float tensors, got int32 | cast first: x.astype(np.float32)"
     )
-    assert "approximate is \"none\" (erf) or \"tanh\"" in refusal(lambda x: nn.gelu(x, "sigmoid"), np.zeros(3, np.float32))  # pyright: ignore
+    assert 'approximate is "none" (erf) or "tanh"' in refusal(lambda x: nn.gelu(x, "sigmoid"), np.zeros(3, np.float32))  # pyright: ignore
     with pytest.raises(AscirError, match=r"nn\.erf takes float tensors, got list"):
         nn.erf([1.0])
     with pytest.raises(AscirError, match=r"nn\.relu takes tensors, got list"):

@@ -298,7 +298,6 @@ class Pair(NamedTuple):
     right: Any
 
 
-
 @pytest.mark.parametrize(
     "function",
     [
