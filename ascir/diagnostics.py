@@ -9,10 +9,12 @@ from __future__ import annotations
 import linecache
 import os
 import re
+import sys
 import traceback
 from bisect import bisect_right
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from types import TracebackType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -70,6 +72,18 @@ class AscirError(Exception):
         if self.hint is not None:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
+
+
+def _show_message(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A mistake that nobody catches ends the program with its message; the way through our code would only hide it."""
+    if isinstance(error, AscirError) and not os.environ.get("ASCIR_DEBUG"):
+        print(error, file=sys.stderr)
+    else:
+        _show_traceback(kind, error, trace)
+
+
+_show_traceback = sys.excepthook
+sys.excepthook = _show_message
 
 
 class ParsingError(AscirError):

@@ -25,6 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ascir.backend_c import instructions_header
+from ascir.diagnostics import AscirError
 
 RUNTIME = Path(__file__).parent / "runtime"
 """The emulator's sources; kernels include `ascir_core.h` from here."""
@@ -36,11 +37,11 @@ _LIBRARY = "libascir.so"
 _CHECKSUM = "sha256"
 
 
-class CompilerNotFound(RuntimeError):
+class CompilerNotFound(AscirError):
     """No C compiler on this machine."""
 
 
-class CompileError(RuntimeError):
+class CompileError(AscirError):
     """The C compiler refused a source; the message has its output and where the source lies."""
 
 

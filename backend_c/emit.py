@@ -14,12 +14,10 @@ from dataclasses import dataclass, field
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    FileLineColLoc,
     FloatAttr,
     IndexType,
     IntegerAttr,
     IntegerType,
-    LocationAttr,
     MemRefType,
     ModuleOp,
     i1,
@@ -27,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from ascir.diagnostics import file_position, location_text
 from ascir.dialects import ascend, memory
 from ascir.dialects.types import Buffer, buffer_type, dtype_of, strides_of_buffer
 from ascir.dialects.vector import BlockBroadcastOp, CastOp, ReduceOp, VectorOp
@@ -71,11 +70,9 @@ class EmittedC:
     lines: dict[int, SourceLine]
 
 
-def location_text(location: LocationAttr) -> str:
+def _place(op: Operation) -> str:
     """`gelu.py:12`, or an empty string where nothing is known."""
-    if isinstance(location, FileLineColLoc):
-        return f"{location.filename.data.rsplit('/', 1)[-1]}:{location.line.data}"
-    return ""
+    return "" if file_position(op.location) is None else location_text(op.location)
 
 
 def emit_module(module: ModuleOp) -> EmittedC:
@@ -149,7 +146,7 @@ class _Printer:
 
     def line(self, text: str, op: Operation | None = None) -> None:
         if op is not None:
-            place = location_text(op.location)
+            place = _place(op)
             self.origin[len(self.lines) + 1] = SourceLine(op.name, place)
             if place:
                 text = f"{text}  // {place}"
@@ -213,7 +210,7 @@ class _Printer:
             return handler(self, op)
         template = _ARITH.get(type(op))
         if template is None:
-            raise PassFailedException(f"c: {op.name} has no C form in a kernel ({location_text(op.location) or 'unknown location'})")
+            raise PassFailedException(f"c: {op.name} has no C form in a kernel ({location_text(op.location)})")
         self._assign(op, template.format(*(self.value(v) for v in op.operands)))
 
     def value(self, value: SSAValue) -> str:

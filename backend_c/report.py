@@ -14,6 +14,7 @@ from typing import Any
 
 from ascir.backend_c.emulator import RawFault, RawReport
 from ascir.backend_c.instructions_header import OPERATION_NAMES
+from ascir.diagnostics import AscirError
 from ascir.machine.dtypes import ALL
 from ascir.machine.instructions import ROUND_MODES
 from ascir.machine.target import PIPES, SPACES
@@ -52,7 +53,7 @@ class Fault:
         return f"{self.location}: {self.text}{times}" if self.location else f"{self.text}{times}"
 
 
-class KernelFault(Exception):
+class KernelFault(AscirError):
     """A run with faults: its outputs are not to be used. `faults` holds them; `str()` lists them."""
 
     def __init__(self, faults: Sequence[Fault]):
@@ -370,7 +371,7 @@ def _misaligned(w: _Words) -> str:
     expected = f"expected a multiple of {w.raw.expected}"
     if not w.instruction:
         return f"buffer {w.buffer} starts at byte {w.raw.found} of {w.space}; {expected}"
-    if w.raw.reason == _REASON["stride"]:
+    if w.raw.reason == _REASON["pitch"]:
         return f"{w.who} {w.does} rows of {w.named} that lie {w.raw.found} bytes apart ({w.operand}); {expected}"
     return f"{w.who} {w.does} {w.bytes} ({w.operand}), which starts at byte {w.raw.found} of {w.space}; {expected}"
 
@@ -443,8 +444,13 @@ def _wrong_dtype(w: _Words) -> str:
     return f"{w.instruction} has no {found} form"
 
 
-def _wrong_stride(w: _Words) -> str:
-    return f"{w.who}: {w.operand} has stride {w.raw.found}; expected {w.raw.expected} or what the instruction can repeat"
+def _wrong_step(w: _Words) -> str:
+    expected = "1" if w.raw.expected else "1, or 0 to repeat a block"
+    return f"{w.who}: elements of {w.operand} lie {w.raw.found} apart; expected {expected}"
+
+
+def _wrong_pitch(w: _Words) -> str:
+    return f"{w.who}: rows of {w.operand} lie {w.raw.found} elements apart; expected {w.raw.expected} or more"
 
 
 def _count_of(what: str) -> Callable[[_Words], str]:
@@ -470,7 +476,8 @@ _REASONS: dict[str, Callable[[_Words], str]] = {
     "dtype": _wrong_dtype,
     "rows": _count_of("rows"),
     "columns": _count_of("columns"),
-    "stride": _wrong_stride,
+    "step": _wrong_step,
+    "pitch": _wrong_pitch,
     "count": lambda w: f"{w.who}: {w.operand} has {w.raw.found} elements; expected {w.raw.expected} or more",
     "overlap": _overlap,
     "read_only": lambda w: f"{w.who} writes {w.bytes}, an argument that is only to be read",

@@ -95,10 +95,9 @@ class _Plan:
     def _summarise(self, item: Item) -> None:
         nothing = [0 for _ in self.pipes]
         if not item.bodies:
-            pipe = self.pipe_of[item.first]
-            item.needs = {(pipe, 0): self.found.conflicts[item.first]}
-            running = [0 if p == pipe == self.scalar else 1 << item.first for p in range(len(self.pipes))]
-            item.exits = [(running, nothing)]
+            pipe, conflicts = self.pipe_of[item.first], self.found.conflicts[item.first]
+            item.needs = {(pipe, 0): conflicts & ~self.own[pipe] if pipe == self.scalar else conflicts}
+            item.exits = [([1 << item.first for _ in self.pipes], nothing)]
             return
         is_loop = isinstance(item.op, scf.ForOp)
         for items in item.bodies:
@@ -133,7 +132,7 @@ class _Block:
     def run(self) -> None:
         """Simulate the block, a loop's body until nothing changes, and add what is missing on the way."""
         plan = self.plan
-        entry = [plan.entry & ~(plan.own[p] if p == plan.scalar else 0) for p in range(len(plan.pipes))]
+        entry = [plan.entry for _ in plan.pipes]
         while True:
             self.changed = False
             self.after = self._pass(entry)
@@ -244,7 +243,12 @@ class _Block:
             assert self.earlier is not None
             unknown = (self.earlier[last][source] | plan.entry) & ~plan.own[source]
             unknown |= self._span(last + 1, len(self.items)) | self._span(0, k)
-        running[destination] &= unknown
+        self._learn(destination, unknown, running)
+
+    def _learn(self, pipe: int, unknown: int, running: list[int]) -> None:
+        """A pipe now does not know `unknown` at most; from S, which issues whatever comes next, all pipes learn it."""
+        for learner in range(len(running)) if pipe == self.plan.scalar else (pipe,):
+            running[learner] &= unknown
 
     def _execute(self, item: Item, running: Sequence[int]) -> list[int]:
         plan = self.plan
@@ -254,7 +258,7 @@ class _Block:
                 after[p] |= self._unknown(running, p, learned[p]) | unknown[p]
         inside = (1 << item.last) - (1 << item.first)
         for source, destination, unknown in item.drains:
-            after[destination] &= (running[source] & ~plan.own[source] & ~inside) | unknown
+            self._learn(destination, (running[source] & ~plan.own[source] & ~inside) | unknown, after)
         return after
 
     def _number(self, item: Place) -> int:

@@ -5,8 +5,9 @@
 
 The kernel is executed on abstract values. For each pipe there is the set of instructions that may still run as far as that pipe
 knows: an instruction joins every pipe's set, a barrier clears its pipe's own, a flag carries what its source pipe did not know
-when it was set, and waiting keeps only what neither knows. Branches join by union, and a loop body runs until its entry state
-no longer changes, so any number of iterations is covered, none included. The pass trusts nothing that `insert-sync` computed.
+when it was set, and waiting keeps only what neither knows. Pipe S issues the instructions of all pipes, so what it has waited for
+every later instruction knows. Branches join by union, and a loop body runs until its entry state no longer changes, so any number
+of iterations is covered, none included. The pass trusts nothing that `insert-sync` computed.
 """
 
 from __future__ import annotations
@@ -109,14 +110,14 @@ class _Checker:
 
     def _instruction(self, instruction: Instruction, state: _State) -> None:
         missing = self.program.conflicts[instruction.index] & state.running[instruction.pipe]
+        if instruction.pipe is Pipe.S:
+            missing &= ~self.own[Pipe.S]  # S finishes one before it begins the next
         if missing:
             self._races(instruction, missing)
             state.running[instruction.pipe] &= ~missing  # as if ordered: what follows from this race is no further problem
         bit = 1 << instruction.index
         for pipe in _PIPES:
             state.running[pipe] |= bit
-        if instruction.pipe is Pipe.S:
-            state.running[Pipe.S] ^= bit  # S executes one after the other
         for key, (running, op) in state.flags.items():
             state.flags[key] = running | bit, op
 
@@ -130,18 +131,23 @@ class _Checker:
 
     def _wait(self, op: WaitFlagOp, state: _State) -> None:
         if op.key not in state.flags:
-            reason = "no set_flag reaches this place" if op.key in self.set_somewhere else "the kernel never sets it"
+            reason = "no set_flag comes before it" if op.key in self.set_somewhere else "the kernel never sets it"
             waits = f"{op.key[1].upper()} would wait for ever for {_flag(op.key)}"
             self._report("unpaired", op, f"{waits}: {reason}")
             return
         running, _ = state.flags.pop(op.key)
-        state.running[op.key[1]] &= running
+        self._learn(op.key[1], running, state)
 
     def _barrier(self, pipe: Pipe, state: _State) -> None:
         if pipe is Pipe.ALL:
             state.running = dict.fromkeys(_PIPES, 0)
         else:
-            state.running[pipe] &= ~self.own[pipe]
+            self._learn(pipe, ~self.own[pipe], state)
+
+    def _learn(self, pipe: Pipe, running: int, state: _State) -> None:
+        """A pipe now knows that nothing but `running` runs; from S, which issues what comes next, all learn it."""
+        for learner in _PIPES if pipe is Pipe.S else (pipe,):
+            state.running[learner] &= running
 
     def _branch(self, op: scf.IfOp, state: _State) -> None:
         before = set(state.flags)

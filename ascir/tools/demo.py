@@ -20,7 +20,6 @@ import numpy as np
 from ascir.accuracy import accuracy
 from ascir.operator import hybrid_operator
 
-
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 """How bright red, green and blue look (ITU-R BT.601)."""
 
@@ -67,7 +66,8 @@ def _report(result: np.ndarray, expected: np.ndarray) -> None:
     steps = np.abs(result.astype(int) - expected.astype(int))
     share = float((steps == 0).mean())
     verdict = "right" if steps.max() <= 1 and share > 0.98 else "WRONG"
-    print(f"check:      {verdict}: {100 * share:.2f} % of the pixels equal NumPy's in float64, none is off by more than {steps.max()} of 255")
+    equal = f"{100 * share:.2f} % of the pixels equal NumPy's in float64"
+    print(f"check:      {verdict}: {equal}, none is off by more than {steps.max()} of 255")
     if verdict != "right":
         print(accuracy(result, expected.astype(result.dtype)))
 

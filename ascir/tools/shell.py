@@ -70,8 +70,6 @@ def run_tool(program: str, body: Callable[[], None]) -> int:
 
 
 def _message(program: str, error: Exception) -> str:
-    if _speaks_for_itself(error):
-        return f"{program}: {error}"
     if not isinstance(error, AscirError):
         text = " ".join(str(error).split())
         return f"{program}: internal error: {type(error).__name__}: {text} (ASCIR_DEBUG=1 shows where)"
@@ -80,16 +78,6 @@ def _message(program: str, error: Exception) -> str:
         error.location = None  # the "author" was this program, acting for someone at a command line
         return f"{program}: {error}"
     return str(error)
-
-
-def _speaks_for_itself(error: Exception) -> bool:
-    """Whether the back end wrote the message for people: a fault of the kernel, a missing or failing C compiler."""
-    if isinstance(error, AscirError):
-        return False
-    from ascir.backend_c.build import CompileError, CompilerNotFound
-    from ascir.backend_c.report import KernelFault
-
-    return isinstance(error, CompileError | CompilerNotFound | KernelFault)
 
 
 def unreadable(path: str, error: OSError) -> str:

@@ -237,9 +237,9 @@ static bool check_strides(checking *c, int32_t slot, uint8_t role) {
   bool reduce = !copy && ascir_form[c->instr->opcode] == FORM_REDUCE;
   bool may_repeat = !copy && !reduce && role == READS;
   if (tile->cols > 1 && tile->col_stride != 1 && !(may_repeat && tile->col_stride == 0))
-    return illegal(c, slot, REASON_STRIDE, tile->col_stride, 1);
+    return illegal(c, slot, REASON_STEP, tile->col_stride, may_repeat ? 0 : 1);
   int64_t least = may_repeat || role == READS_MASK ? 0 : copy || is_written(role) ? tile->cols : 1;
-  if (tile->rows > 1 && tile->row_stride < least) return illegal(c, slot, REASON_STRIDE, tile->row_stride, least);
+  if (tile->rows > 1 && tile->row_stride < least) return illegal(c, slot, REASON_PITCH, tile->row_stride, least);
   return true;
 }
 
@@ -254,7 +254,6 @@ static int64_t work_needed(const ascir_instr *instr) {
 static bool check_reduce(checking *c) {
   const ascir_instr *instr = c->instr;
   const ascir_tile *a = &instr->tile[ASCIR_A];
-  if (instr->option != 0 && instr->option != 1) return illegal(c, ASCIR_A, REASON_AXIS, instr->option, 1);
   int64_t folded = instr->option ? a->cols : a->rows, kept = instr->option ? a->rows : a->cols;
   if (folded == 0 && kept > 0) return illegal(c, ASCIR_A, REASON_COUNT, 0, 1);
   int64_t need = work_needed(instr), found = instr->tile[ASCIR_WORK].cols;
@@ -277,8 +276,13 @@ static bool check_copy_limits(checking *c) {
   return bytes <= target->max_copy_bytes || illegal(c, ASCIR_A, REASON_COPY_BYTES, bytes, target->max_copy_bytes);
 }
 
+static bool check_axis(checking *c) {
+  bool reduces = c->instr->opcode < ASCIR_ROWS && ascir_form[c->instr->opcode] == FORM_REDUCE;
+  return !reduces || c->instr->option == 0 || c->instr->option == 1 || illegal(c, ASCIR_A, REASON_AXIS, c->instr->option, 1);
+}
+
 static bool check_form(checking *c, const uint8_t *role) {
-  if (!check_dtypes(c, role)) return false;
+  if (!check_dtypes(c, role) || !check_axis(c)) return false;
   for (int32_t slot = 0; slot < ASCIR_TILES; slot++)
     if (role[slot] != ABSENT && (!check_shape(c, slot, role[slot]) || !check_strides(c, slot, role[slot]))) return false;
   if (c->instr->opcode == ASCIR_OP_MEMORY_COPY) return check_copy_limits(c);
@@ -318,7 +322,7 @@ static void check_alignment(checking *c, const ascir_access *access) {
   int64_t start = access->bytes.lo, pitch = tile->row_stride * size;
   if (access->space == SPACE_GM) return;  // any address will do, byte by byte if need be
   if (start % unit) complain(c, FAULT_MISALIGNED, REASON_NONE, access, start, unit);
-  else if (tile->rows > 1 && pitch % unit) complain(c, FAULT_MISALIGNED, REASON_STRIDE, access, pitch, unit);
+  else if (tile->rows > 1 && pitch % unit) complain(c, FAULT_MISALIGNED, REASON_PITCH, access, pitch, unit);
 }
 
 // hw §3: source and destination coincide exactly or do not overlap at all.

@@ -142,7 +142,8 @@ enum {
   REASON_DTYPE,
   REASON_ROWS,
   REASON_COLUMNS,
-  REASON_STRIDE,
+  REASON_STEP,   // elements of a row apart
+  REASON_PITCH,  // rows apart
   REASON_COUNT,
   REASON_OVERLAP,
   REASON_READ_ONLY,

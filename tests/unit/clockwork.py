@@ -1,7 +1,7 @@
 """A judge of synchronisation that shares no idea with the passes: it runs a kernel with real numbers.
 
-Indices are evaluated, every access becomes the exact set of bytes it touches, pipes carry vector clocks, and two accesses to a byte
-that no clock orders are a race. It sees one run, so it misses what other trip counts would show; what it does see is certain.
+Indices are evaluated, every access becomes the exact set of bytes it touches, pipes carry vector clocks (pipe S hands its own on with
+all that it issues), and two accesses to a byte that no clock orders are a race. It sees one run, so it misses what other trip counts would show; what it does see is certain.
 """
 
 from __future__ import annotations
@@ -104,6 +104,7 @@ class Core:
 
     def _flag(self, op: memory.SetFlagOp | memory.WaitFlagOp) -> None:
         source, destination, _ = op.key
+        self._learn(source if isinstance(op, memory.SetFlagOp) else destination, self.known[Pipe.S])
         if isinstance(op, memory.SetFlagOp):
             if op.key in self.flags:
                 self.faults.append(f"set twice: {op.key}")
@@ -145,14 +146,14 @@ class Core:
         writes: Sequence[SSAValue],
         indices: Sequence[SSAValue] = (),
     ) -> None:
-        if pipe is Pipe.S:
-            self.known[pipe][pipe] = self.issued[pipe]
+        self._learn(pipe, self.known[Pipe.S])
         number = self.issued[pipe] + 1
         touched = [self._touch(op, v, False, indices) for v in reads] + [self._touch(op, v, True, indices) for v in writes]
         for new in touched:
             for old in self.done:
                 clash = old.home == new.home and old.bits & new.bits and (old.write or new.write)
-                if clash and self.known[pipe][old.pipe] < old.number:
+                in_order = old.pipe is pipe is Pipe.S
+                if clash and not in_order and self.known[pipe][old.pipe] < old.number:
                     self.faults.append(f"race: {old.op.name} {old.number} on {old.pipe}, {op.name} {number} on {pipe}")
         self.done += touched
         self.issued[pipe] = number

@@ -28,6 +28,7 @@ SHORT = {
     "exp": "ascend_vector.exp %a into %b : memref<64xf32, #ub> into memref<64xf32, #ub>",
     "relu": "ascend_vector.relu %b into %a : memref<64xf32, #ub> into memref<64xf32, #ub>",
     "store": "ascend_memory.copy %b to %y : memref<64xf32, #ub> to memref<64xf32, #gm>",
+    "write": "memref.store %f, %b[%zero] : memref<64xf32, #ub>",
     "read": "%s = memref.load %b[%zero] : memref<64xf32, #ub>",
     "loop": "scf.for %i = %zero to %n step %one {",
     "if": "scf.if %c {",
@@ -42,7 +43,7 @@ def module(*lines: str) -> ModuleOp:
         "#gm = #ascend_memory.space<gm> #ub = #ascend_memory.space<ub> "
         "ascend.kernel @k(%x: memref<64xf32, #gm>, %y: memref<64xf32, #gm>, %n: index, %c: i1) {"
         '%a = ascend_memory.alloc "a" : memref<64xf32, #ub> %b = ascend_memory.alloc "b" : memref<64xf32, #ub> '
-        "%zero = arith.constant 0 : index %one = arith.constant 1 : index "
+        "%f = arith.constant 0.0 : f32 %zero = arith.constant 0 : index %one = arith.constant 1 : index "
     )
     found = parse_module(head + "\n".join(map(_long, lines)) + "}", "k.mlir")
     found.verify()
@@ -121,6 +122,17 @@ def test_pipe_s_is_in_order_with_itself() -> None:
     assert problems("loop", "read", "end") == []
 
 
+def test_what_pipe_s_has_waited_for_orders_all_that_it_issues_later() -> None:
+    assert problems("exp", "set v s 0", "wait v s 0", "store") == []
+    assert problems("exp", "set v s 0", "store", "wait v s 0") != []
+
+
+def test_a_store_of_pipe_s_is_seen_by_others_only_behind_a_flag() -> None:
+    assert "ascend_vector.relu on V (k.mlir:2) reads b written by memref.store on S (k.mlir:1)" in problems("write", "relu")[0]
+    assert problems("write", "set s v 0", "wait s v 0", "relu") == []
+    assert problems("write", "barrier s", "relu") == []
+
+
 def test_a_flag_carries_what_its_source_has_waited_for() -> None:
     through_v = ("load b", "set mte2 v 0", "wait mte2 v 0", "set v mte3 0", "wait v mte3 0", "store")
     assert problems(*through_v) == []
@@ -170,7 +182,7 @@ def test_a_wait_that_nothing_satisfies() -> None:
         "unpaired: ascend_memory.wait_flag (k.mlir:1): V would wait for ever for flag MTE2→V 3: the kernel never sets it"
     ]
     assert problems("wait mte2 v 3", "set mte2 v 3", "wait mte2 v 3") == [
-        "unpaired: ascend_memory.wait_flag (k.mlir:1): V would wait for ever for flag MTE2→V 3: no set_flag reaches this place"
+        "unpaired: ascend_memory.wait_flag (k.mlir:1): V would wait for ever for flag MTE2→V 3: no set_flag comes before it"
     ]
 
 
