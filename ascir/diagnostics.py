@@ -14,6 +14,7 @@ import traceback
 from bisect import bisect_right
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from threading import Lock
 from types import TracebackType
 
 from xdsl.context import Context
@@ -204,6 +205,10 @@ class LocatingParser(Parser):
         return max(0, len(self.lexer.input.content[: self.pos].rstrip()) - 1)
 
 
+_PARSING = Lock()
+"""One text at a time: for a loop without its terminator xDSL replaces a method of `Operation` while it adds one."""
+
+
 def parse_module(
     text: str | bytes,
     filename: str = "<string>",
@@ -228,7 +233,8 @@ def parse_module(
     parser: LocatingParser | None = None
     try:
         parser = LocatingParser(context or new_context(), source, filename, line_offset)
-        module = parser.parse_module(implicit_module)
+        with _PARSING:
+            module = parser.parse_module(implicit_module)
     except ParseError as error:
         raise _syntax_error(error, source, filename, line_offset) from error
     except Exception as error:

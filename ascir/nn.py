@@ -19,7 +19,7 @@ from ascir.tracing.source import fail
 from ascir.tracing.tensor import TracedTensor
 from ascir.tracing.ufuncs import op
 
-__all__ = ["erf", "gelu", "layer_norm", "log_softmax", "relu", "rms_norm", "rsqrt", "sigmoid", "silu", "softmax"]
+__all__ = ["erf", "erfc", "gelu", "layer_norm", "log_softmax", "relu", "rms_norm", "rsqrt", "sigmoid", "silu", "softmax"]
 
 TensorT = TypeVar("TensorT")
 
@@ -49,13 +49,14 @@ def silu(x: TensorT) -> TensorT:
 
 
 def gelu(x: TensorT, approximate: Literal["none", "tanh"] = "none") -> TensorT:
-    """x · Φ(x), Φ the distribution of the standard normal: through erf, or with `approximate="tanh"` by the usual formula in tanh."""
+    """x · Φ(x), Φ the distribution of the standard normal: through erfc, or with `approximate="tanh"` by the usual formula in tanh."""
     wide = _wide(x, "gelu")
     if approximate == "none":
-        return _rounded(x, 0.5 * wide * (1.0 + erf(wide * _SQRT_HALF)))
+        return _rounded(x, 0.5 * wide * erfc(wide * -_SQRT_HALF))
     if approximate != "tanh":
         fail(f"gelu has no approximation {approximate!r}", 'approximate is "none" (erf) or "tanh"')
-    return _rounded(x, 0.5 * wide * (1.0 + np.tanh(_SQRT_2_OVER_PI * (wide + 0.044715 * wide**3))))
+    # ½ (1 + tanh u) is sigmoid(2 u), which does not cancel where it is small.
+    return _rounded(x, wide * _sigmoid(2.0 * _SQRT_2_OVER_PI * (wide + 0.044715 * wide**3)))
 
 
 def softmax(x: TensorT, axis: int | tuple[int, ...] = -1) -> TensorT:
@@ -90,6 +91,11 @@ def rms_norm(x: TensorT, weight: Any = None, eps: float = 1e-6, axis: int | tupl
 def erf(x: TensorT) -> TensorT:
     """The error function, 2/√π ∫₀ˣ e^−t² dt."""
     return _elementary("erf", x, lambda v: np.frompyfunc(math.erf, 1, 1)(v))
+
+
+def erfc(x: TensorT) -> TensorT:
+    """1 − erf(x), also where that is tiny."""
+    return _elementary("erfc", x, lambda v: np.frompyfunc(math.erfc, 1, 1)(v))
 
 
 def rsqrt(x: TensorT) -> TensorT:

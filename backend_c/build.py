@@ -32,7 +32,7 @@ RUNTIME = Path(__file__).parent / "runtime"
 
 _LANGUAGE = ("-std=gnu11", "-fPIC", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-sanitize=undefined")
 _RUNTIME_FLAGS = (*_LANGUAGE, "-O3", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden")
-_KERNEL_FLAGS = (*_LANGUAGE, "-O1", "-w")
+_KERNEL_FLAGS = (*_LANGUAGE, "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-parameter")
 _LIBRARY = "libascir.so"
 _CHECKSUM = "sha256"
 

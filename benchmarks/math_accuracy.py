@@ -34,6 +34,7 @@ FLAGS = "-std=c11 -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapp
 
 Array = np.ndarray[Any, Any]
 _erf = np.frompyfunc(math.erf, 1, 1)
+_erfc = np.frompyfunc(math.erfc, 1, 1)
 
 UNARY: dict[str, Callable[..., Array]] = {
     "exp": np.exp,
@@ -58,6 +59,7 @@ UNARY: dict[str, Callable[..., Array]] = {
     "acosh": np.arccosh,
     "atanh": np.arctanh,
     "erf": lambda x: _erf(x).astype(np.float64),
+    "erfc": lambda x: _erfc(x).astype(np.float64),
 }
 BINARY: dict[str, Callable[..., Array]] = {
     "pow": np.power,

@@ -597,7 +597,7 @@ class ReturnOp(IRDLOperation):
 class KernelOp(IRDLOperation):
     """`ascend.kernel @k(%x: memref<…>, %n: index) attributes {block_dim = 8 : i64} { … }`: what each of `block_dim` cores runs.
 
-    Memref arguments lie in GM; other arguments are scalars. `report` (from `plan-memory`) says who holds what.
+    Memref arguments lie in GM; other arguments are scalars. `memory_report` (from `plan-memory`) says who holds what.
     """
 
     name = "ascend.kernel"

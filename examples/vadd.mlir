@@ -1,5 +1,5 @@
 // z = x + y, written by hand at the level the machine works on: tiles of 4096 elements, every eighth to the same core.
-// Run it:  ascir run examples/vadd.mlir --input x.npy --input y.npy …
+// Run it:  ascir run examples/vadd.mlir --input x.npy y.npy 1000 --output z.npy --profile
 // See it become C:  ascir-opt examples/vadd.mlir -p "plan-memory,insert-sync,verify-sync" -t c
 
 ascend.kernel @vadd(

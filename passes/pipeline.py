@@ -10,6 +10,7 @@
     plan-memory        offsets in UB
     insert-sync        flags and barriers for every hazard
     verify-sync        no hazard is left
+    verify-dominance   every value is defined before it is used
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def kernel_pipeline(options: Options, *, sync: str = "auto") -> Sequence[ModuleP
     """The passes that any kernel needs, written by hand or not. `sync="manual"` keeps the author's flags and checks them."""
     from ascir.passes.insert_sync import InsertSyncPass
     from ascir.passes.plan_memory import PlanMemoryPass
+    from ascir.passes.verify_dominance import VerifyDominancePass
     from ascir.passes.verify_sync import VerifySyncPass
 
     plan = PlanMemoryPass(target=options.target)
-    return (plan, InsertSyncPass(), VerifySyncPass()) if sync == "auto" else (plan, VerifySyncPass())
+    verify = (VerifySyncPass(), VerifyDominancePass())
+    return (plan, InsertSyncPass(), *verify) if sync == "auto" else (plan, *verify)

@@ -112,6 +112,7 @@ _UNARY = (
     Instruction("acosh", "unary", _F, (), "np.arccosh(a)", "m_acosh(a)", steps=_function(linear=4, function=2)),
     Instruction("atanh", "unary", _F, (), "np.arctanh(a)", "m_atanh(a)", steps=_function(linear=4, function=2)),
     Instruction("erf", "unary", _F, (), "erf(a)", "m_erf(a)", steps=_function(linear=16, function=1)),
+    Instruction("erfc", "unary", _F, (), "erfc(a)", "m_erfc(a)", steps=_function(linear=22, function=3)),
 )
 
 _BINARY = (

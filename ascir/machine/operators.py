@@ -58,6 +58,7 @@ UNARY = (
     Operator("acosh", 1, "arccosh", _FLOAT),
     Operator("atanh", 1, "arctanh", _FLOAT),
     Operator("erf", 1, "erf", _FLOAT),
+    Operator("erfc", 1, "erfc", _FLOAT),
     Operator("relu", 1, "relu", _NUMBER, True),
     Operator("floor", 1, "floor", _FLOAT, True),
     Operator("ceil", 1, "ceil", _FLOAT, True),
@@ -65,7 +66,7 @@ UNARY = (
     Operator("trunc", 1, "trunc", _FLOAT, True),
     Operator("not", 1, "invert", _BITS, True),
 )
-"""`rsqrt`, `erf` and `relu` have no ufunc; `ascir.nn` gives their NumPy meaning."""
+"""`rsqrt`, `erf`, `erfc` and `relu` have no ufunc; `ascir.nn` gives their NumPy meaning."""
 
 BINARY = (
     Operator("add", 2, "add", _NUMBER, True),

@@ -15,9 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef ASCIR_RUNTIME  // the emulator's own files include the host's SIMD headers, some of which know these names
 // Structs, so that any C11 compiler will do and nobody adds two of them by accident.
 typedef struct { uint16_t bits; } half;
 typedef struct { uint16_t bits; } bfloat16_t;
+#endif
 
 #include "ascir_instructions.h"
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#define ASCIR_RUNTIME
 #include "ascir_core.h"
 
 enum { NO_PIPE = -1, NO_SPACE = -1, NO_LINE = 0 };

@@ -1,7 +1,8 @@
 """A judge of synchronisation that shares no idea with the passes: it runs a kernel with real numbers.
 
-Indices are evaluated, every access becomes the exact set of bytes it touches, pipes carry vector clocks (pipe S hands its own on with
-all that it issues), and two accesses to a byte that no clock orders are a race. It sees one run, so it misses what other trip counts would show; what it does see is certain.
+Indices are evaluated, every access becomes the exact set of bytes it touches, pipes carry vector clocks (pipe S hands its own on
+with all that it issues), and two accesses to a byte that no clock orders are a race. It sees one run, so it misses what other trip
+counts would show; what it does see is certain.
 """
 
 from __future__ import annotations

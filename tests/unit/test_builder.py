@@ -31,7 +31,7 @@ from ascir.machine.instructions import INSTRUCTIONS, Instruction, cast_pipe
 
 def run(kernel: Kernel, *arguments: Any, block_dim: int = 1) -> None:
     """Run a kernel on arrays in place, on the emulator and in the interpreter: the bits must agree."""
-    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    copies: list[Any] = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     kernel[block_dim](*copies)
     interpret.run_kernel(kernel.module, kernel.name, arguments, block_dim)
     for copy, array in zip(copies, arguments, strict=True):
@@ -819,6 +819,12 @@ def test_threads_build_without_disturbing_each_other() -> None:
     tiles = [64, 128] * 20
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(text, tiles)) == [alone[tile] for tile in tiles]
+
+
+def test_threads_parse_without_disturbing_each_other() -> None:
+    texts = [str(vadd())] * 60
+    with ThreadPoolExecutor(4) as pool:
+        assert [str(kernel) for kernel in pool.map(Kernel.parse, texts)] == texts
 
 
 # launching: what is refused before anything runs

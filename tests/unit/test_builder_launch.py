@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from ascir import cli
 from ascir.backend_c.report import KernelFault
 from ascir.builder import Kernel, KernelBuilder
 from ascir.diagnostics import AscirError
@@ -108,3 +115,27 @@ def test_an_overrun_is_a_fault_at_its_line() -> None:
     x, z = np.zeros(64, "f4"), np.zeros(64, "f4")
     with pytest.raises(KernelFault, match=r"test_builder_launch\.py:\d+"):
         scaled_add()[1](x, x.copy(), z, 65)
+
+
+def test_a_printed_kernel_goes_through_ascir_opt_and_ascir_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel, file = scaled_add(), tmp_path / "scaled_add.mlir"
+    file.write_text(str(kernel))
+    command = [sys.executable, "-m", "ascir.tools.ascir_opt", file]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == str(kernel).strip()
+    x, y = np.arange(100, dtype="f4"), np.ones(100, "f4")
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    inputs, output = [str(tmp_path / "x.npy"), str(tmp_path / "y.npy"), "100"], tmp_path / "z.npy"
+    assert cli.main(["run", str(file), "--input", *inputs, "--output", str(output), "--block-dim", "2"]) == 0
+    np.testing.assert_array_equal(np.load(output), 2 * x + y)
+    assert capsys.readouterr().out.startswith("z.npy: float32[100] = 1 3 5")
+
+
+def test_the_vector_add_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Path(__file__).parents[2] / "examples" / "vadd.py"
+    runpy.run_path(str(example), run_name="__main__")
+    assert re.findall("^(.*?)  +exact on 100003 elements", capsys.readouterr().out, re.MULTILINE) == [
+        "NumPy function",
+        "KernelBuilder",
+        "textual IR",
+    ]

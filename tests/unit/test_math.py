@@ -26,6 +26,10 @@ HALF = np.dtype(np.float16)
 BFLOAT = np.dtype(ml_dtypes.bfloat16)
 
 
+def erfc(x: Array) -> Array:
+    return np.array([math.erfc(v) for v in x.tolist()])
+
+
 def erf(x: Array) -> Array:
     return np.array([math.erf(v) for v in x.tolist()])
 
@@ -57,6 +61,7 @@ UNARY: dict[str, Callable[..., Array]] = {
     "acosh": np.arccosh,
     "atanh": np.arctanh,
     "erf": erf,
+    "erfc": erfc,
 }
 BINARY: dict[str, Callable[..., Array]] = {"pow": np.power, "atan2": np.arctan2, "hypot": np.hypot}
 REMAINDERS: dict[str, Callable[..., Array]] = {"fmod": np.fmod, "mod": np.remainder, "floor_div": np.floor_divide}

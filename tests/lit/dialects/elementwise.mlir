@@ -31,6 +31,7 @@ func.func @unary(%x: tensor<2x3xf16>, %i: tensor<7xi8>, %b: tensor<4xi1>) {
   %24 = ascend.acosh %x : tensor<2x3xf16>
   %25 = ascend.atanh %x : tensor<2x3xf16>
   %26 = ascend.erf %x : tensor<2x3xf16>
+  %erfc = ascend.erfc %x : tensor<2x3xf16>
   %27 = ascend.relu %x : tensor<2x3xf16>
   %28 = ascend.floor %x : tensor<2x3xf16>
   %29 = ascend.ceil %x : tensor<2x3xf16>
@@ -106,6 +107,7 @@ func.func @binary(%x: tensor<?x3xbf16>, %y: tensor<?x3xbf16>, %i: tensor<ui64>, 
 // CHECK-NEXT: %24 = ascend.acosh %x : tensor<2x3xf16>
 // CHECK-NEXT: %25 = ascend.atanh %x : tensor<2x3xf16>
 // CHECK-NEXT: %26 = ascend.erf %x : tensor<2x3xf16>
+// CHECK-NEXT: %erfc = ascend.erfc %x : tensor<2x3xf16>
 // CHECK-NEXT: %27 = ascend.relu %x : tensor<2x3xf16>
 // CHECK-NEXT: %28 = ascend.floor %x : tensor<2x3xf16>
 // CHECK-NEXT: %29 = ascend.ceil %x : tensor<2x3xf16>

@@ -36,6 +36,7 @@ func.func @unary(%f: memref<16x64xf32, #ascend_memory.space<ub>>, %i: memref<16x
   ascend_vector.acosh %f into %f : memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
   ascend_vector.atanh %f into %f : memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
   ascend_vector.erf %f into %f : memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
+  ascend_vector.erfc %f into %f : memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
   func.return
 }
 
@@ -169,6 +170,7 @@ func.func @other_types_and_sizes(%d: memref<?xi64, #ascend_memory.space<ub>>, %e
 // CHECK-NEXT: ascend_vector.acosh %f into %f : memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
 // CHECK-NEXT: ascend_vector.atanh %f into %f : memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
 // CHECK-NEXT: ascend_vector.erf %f into %f : memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
+// CHECK-NEXT: ascend_vector.erfc %f into %f : memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
 // CHECK-NEXT: func.return
 // CHECK: func.func @binary(%f: memref<16x64xf32, #ascend_memory.space<ub>>, %f2: memref<16x64xf32, #ascend_memory.space<ub>>, %i: memref<16x64xi16, #ascend_memory.space<ub>>, %i2: memref<16x64xi16, #ascend_memory.space<ub>>) {
 // CHECK-NEXT: ascend_vector.add %f, %f2 into %f : memref<16x64xf32, #ascend_memory.space<ub>>, memref<16x64xf32, #ascend_memory.space<ub>> into memref<16x64xf32, #ascend_memory.space<ub>>
