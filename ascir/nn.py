@@ -14,8 +14,8 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from ascir.machine.dtypes import from_numpy
+from ascir.source import fail
 from ascir.tracing.operands import operand, wrap
-from ascir.tracing.source import fail
 from ascir.tracing.tensor import TracedTensor
 from ascir.tracing.ufuncs import op
 
@@ -54,7 +54,7 @@ def gelu(x: TensorT, approximate: Literal["none", "tanh"] = "none") -> TensorT:
     if approximate == "none":
         return _rounded(x, 0.5 * wide * erfc(wide * -_SQRT_HALF))
     if approximate != "tanh":
-        fail(f"gelu has no approximation {approximate!r}", 'approximate is "none" (erf) or "tanh"')
+        fail(f"gelu has no approximation {approximate!r}", 'approximate is "none" (erfc) or "tanh"')
     # ½ (1 + tanh u) is sigmoid(2 u), which does not cancel where it is small.
     return _rounded(x, wide * _sigmoid(2.0 * _SQRT_2_OVER_PI * (wide + 0.044715 * wide**3)))
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from ascir.diagnostics import AscirError, did_you_mean
 from ascir.machine.target import parse_target
+from ascir.source import fail
 from ascir.tracing.arguments import TensorSpec, describe, holds_traced
 from ascir.tracing.environment import Environment
 from ascir.tracing.function import TracedFunction, symbol_name, trace
-from ascir.tracing.source import fail
 from ascir.tracing.trace import Array, NumpyDType, is_sequence
 
 if TYPE_CHECKING:

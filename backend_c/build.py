@@ -176,7 +176,7 @@ def _cached(folder: Path, library: str, build: Callable[[Path], None]) -> Path:
     if _is_sound(wanted):
         return wanted
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(folder.with_suffix(".lock")):
+    with _lock(folder.parent / f".lock-{folder.name[-2:]}"):
         if _is_sound(wanted):
             return wanted
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".building-") as temporary:

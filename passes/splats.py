@@ -7,13 +7,12 @@ that number is once it is an f16, and they need it without NumPy, which `ascir-o
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable
 
 from xdsl.ir import SSAValue
 
 from ascir.dialects.ascend import ConstantOp
-from ascir.machine.dtypes import DType
+from ascir.machine.dtypes import DType, round_to, wrap_integer
 
 Number = float | int
 
@@ -29,10 +28,9 @@ def rounded(number: Number, dtype: DType) -> Number:
     if dtype.kind == "bool":
         return int(number != 0)
     if dtype.is_float:
-        return _ROUND_FLOAT[dtype.name](float(number))
+        return round_to(float(number), dtype)
     bits = 8 * dtype.bytes
-    low = int(number) & ((1 << bits) - 1)
-    return low - (1 << bits) if dtype.kind == "int" and low >> (bits - 1) else low
+    return wrap_integer(int(number), bits) if dtype.kind == "int" else int(number) & ((1 << bits) - 1)
 
 
 def converted(number: Number, source: DType, target: DType, mode: str) -> Number | None:
@@ -54,37 +52,11 @@ def converted(number: Number, source: DType, target: DType, mode: str) -> Number
     return whole if rounded(whole, target) == whole else None
 
 
-def _through(code: str) -> Callable[[float], float]:
-    """Round by packing into `struct`'s half ("e") or single ("f"): nearest even, straight from double."""
-
-    def through(x: float) -> float:
-        try:
-            return struct.unpack(code, struct.pack(code, x))[0]
-        except OverflowError:
-            return math.copysign(math.inf, x)
-
-    return through
-
-
-_single = _through("f")
-
-
-def _bfloat(x: float) -> float:
-    """The upper half of a single, as ml_dtypes rounds: to single first, then to nearest even."""
-    single = _single(x)
-    if not math.isfinite(single):
-        return single
-    (bits,) = struct.unpack("I", struct.pack("f", single))
-    bits += 0x7FFF + ((bits >> 16) & 1)
-    return struct.unpack("f", struct.pack("I", bits & 0xFFFF0000))[0]
-
-
 def _half_away(x: float) -> int:
     whole = math.floor(abs(x))
     return int(math.copysign(whole + (abs(x) - whole >= 0.5), x))
 
 
-_ROUND_FLOAT: dict[str, Callable[[float], float]] = {"f16": _through("e"), "bf16": _bfloat, "f32": _single, "f64": float}
 _ROUND_INTEGER: dict[str, Callable[[float], int]] = {
     "rint": round,
     "floor": math.floor,

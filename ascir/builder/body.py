@@ -22,8 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from ascir.machine.dtypes import ALL, BY_NAME, BY_NUMPY, F64, DType, from_numpy
-
-from .source import Place, Places, fail
+from ascir.source import Place, Places, fail
 
 if TYPE_CHECKING:
     import numpy as np

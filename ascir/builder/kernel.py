@@ -23,8 +23,8 @@ from ascir.dialects.memory import CopyOp, ScalarCopyOp, ViewOp
 from ascir.dialects.types import buffer_type, dtype_of, shape_of
 from ascir.machine.dtypes import DType, dtype, from_numpy
 from ascir.machine.target import ASCEND910B
+from ascir.source import fail
 
-from .source import fail
 from .values import plain
 
 if TYPE_CHECKING:

@@ -198,7 +198,8 @@ def _is_half_way(magnitude: Array, lower: Array, upper: Array) -> Array:
 # --- vector instructions --------------------------------------------------------------------------------------------------
 
 _FUNCTIONS = frozenset(
-    "exp ln rsqrt exp2 expm1 log1p log2 log10 cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc pow atan2 hypot".split()
+    "exp ln rsqrt exp2 expm1 log1p log2 log10 cbrt sin cos tan asin acos atan"
+    " sinh cosh tanh asinh acosh atanh erf erfc pow atan2 hypot".split()
 )
 """Instructions computed in double and rounded once; the others are exact in f32 or defined by NumPy's f32 (`floor_div`)."""
 
@@ -214,7 +215,8 @@ def instruction(row: Instruction, **operands: Any) -> Array:
     if _is_float(dtype):
         wide = np.float64 if row.name in _FUNCTIONS else np.float32
         operands = {name: value.astype(wide) for name, value in operands.items()}
-    result = np.asarray(eval(_code(row.numpy), {"np": np, "rsqrt": _rsqrt, "erf": _erf, "erfc": _erfc, "floor_div": np.floor_divide, **operands}))
+    names = {"np": np, "rsqrt": _rsqrt, "erf": _erf, "erfc": _erfc, "floor_div": np.floor_divide, **operands}
+    result = np.asarray(eval(_code(row.numpy), names))
     return result if result.dtype == np.bool_ else result.astype(dtype)
 
 

@@ -108,8 +108,8 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
 
 
 def round_to(value: float, dtype: DType) -> float:
-    """A Python float rounded once to a floating dtype (nearest even; overflow gives an infinity)."""
-    if dtype.name == "f64" or value != value or value in (float("inf"), float("-inf")):
+    """A Python float rounded to a floating dtype: nearest even, overflow gives an infinity; bf16 through f32, as ml_dtypes rounds."""
+    if dtype.name == "f64":
         return value
     if dtype.name == "bf16":
         return _round_to_bf16(value)
@@ -117,20 +117,17 @@ def round_to(value: float, dtype: DType) -> float:
     try:
         return struct.unpack(code, struct.pack(code, value))[0]
     except OverflowError:
-        return math.copysign(float("inf"), value)
+        return math.copysign(math.inf, value)
 
 
 def _round_to_bf16(value: float) -> float:
-    """Round to 8 significant bits directly from double: going through float first could round twice."""
-    if value == 0.0:
-        return value
-    exponent = max(math.frexp(value)[1], -125)
-    quantum = math.ldexp(1.0, exponent - 8)
-    rounded = round(value / quantum) * quantum
-    return math.copysign(float("inf"), value) if abs(rounded) > _BF16_MAX else math.copysign(rounded, value)
-
-
-_BF16_MAX = 3.3895313892515355e38
+    """The upper half of a single, rounded to nearest even."""
+    single = round_to(value, BY_NAME["f32"])
+    if not math.isfinite(single):
+        return single
+    (bits,) = struct.unpack("I", struct.pack("f", single))
+    bits += 0x7FFF + ((bits >> 16) & 1)
+    return struct.unpack("f", struct.pack("I", bits & 0xFFFF0000))[0]
 
 
 def wrap_integer(value: int, bits: int) -> int:

@@ -16,8 +16,8 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from ascir.machine.dtypes import DType
+from ascir.source import fail
 
-from .source import fail
 from .tensor import TracedTensor
 from .trace import MAX_RANK, Array, NumpyDType, is_dict, is_sequence, kernel_dtype
 

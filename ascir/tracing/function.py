@@ -29,10 +29,11 @@ from xdsl.ir import Region, SSAValue
 from ascir.dialects.inference import text
 from ascir.dialects.types import dtype_of, shape_of, tensor_type
 from ascir.machine.dtypes import DType
+from ascir.source import fail
+from ascir.tracing.sizes import UnknownSize
 
 from .arguments import TensorSpec, check_array, native, rebuilt, substitute
 from .indexing import reshape_value
-from .source import UnknownSize, fail
 from .tensor import TracedTensor
 from .trace import Array, NumpyDType, Shape, Trace, is_array, is_dict, is_sequence
 

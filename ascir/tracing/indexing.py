@@ -18,9 +18,9 @@ from xdsl.ir import SSAValue
 from ascir.dialects.ascend import ReshapeOp, SliceOp
 from ascir.dialects.inference import slice_bounds
 from ascir.dialects.types import shape_of
+from ascir.source import fail
 
 from .operands import wrap
-from .source import fail
 from .tensor import TracedTensor
 from .trace import Shape, current
 

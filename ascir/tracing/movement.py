@@ -19,13 +19,14 @@ from ascir.dialects import inference
 from ascir.dialects.ascend import ConcatOp, PadOp, TransposeOp
 from ascir.dialects.types import dtype_of, shape_of, tensor_type
 from ascir.machine.dtypes import wrap_integer
+from ascir.source import fail
+from ascir.tracing.sizes import UnknownSize
 
 from .indexing import reshape_value, slice_value
 from .operands import Constant, broadcast, cast, checked, kind_of, number_in, operand, row_of, traced, whole, wrap
 from .promotion import as_dtype, result_dtype
 from .reductions import axes_of, value_of
 from .registry import implements
-from .source import UnknownSize, fail
 from .tensor import TracedTensor
 from .trace import NumpyDType, Shape, current, is_array, is_dict, is_sequence
 

@@ -21,8 +21,9 @@ from ascir.dialects import inference
 from ascir.dialects.ascend import BroadcastOp, CastOp
 from ascir.dialects.types import dtype_of, shape_of, tensor_type
 from ascir.machine.dtypes import DType, from_numpy, round_to
+from ascir.source import fail
+from ascir.tracing.sizes import UnknownSize
 
-from .source import UnknownSize, fail
 from .trace import NumpyDType, Shape, current, is_array, is_sequence, kernel_dtype
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ascir.machine.dtypes import DType, from_numpy
+from ascir.source import fail
 
 from .operands import Constant, Kind, Operand, Weak, describe, kind_of
-from .source import fail
 from .trace import NumpyDType
 
 _BITWISE = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift)

@@ -19,12 +19,12 @@ from ascir.dialects.ascend import CompareOp, IotaOp, ReduceOp
 from ascir.dialects.types import dtype_of, shape_of, tensor, tensor_type
 from ascir.machine.dtypes import DType
 from ascir.machine.dtypes import dtype as row_named
+from ascir.source import fail
 
 from .indexing import reshape_value
 from .operands import broadcast, cast, checked, traced, whole, wrap
 from .promotion import as_dtype
 from .registry import implements
-from .source import fail
 from .trace import Shape, current, is_sequence
 from .ufuncs import fill, is_float, isnan, op, select
 

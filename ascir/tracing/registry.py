@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from .source import fail
+from ascir.source import fail
 
 UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
 """ufunc → what makes its result from operands as the author gave them (see `ufuncs.py`)."""

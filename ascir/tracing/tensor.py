@@ -16,9 +16,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
 from ascir.dialects.types import dtype_of, shape_of, tensor_type
+from ascir.source import fail
+from ascir.tracing.sizes import UnknownSize
 
 from .registry import UFUNCS, call_function, name_of, refuse_parameter, unknown
-from .source import UnknownSize, fail
 from .trace import NumpyDType, Shape, Trace
 
 

@@ -19,8 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 from ascir.dialects.ascend import ConstantOp, OperatorOp
 from ascir.dialects.types import tensor
 from ascir.machine.dtypes import F64, DType, from_numpy, wrap_integer
-
-from .source import Places, fail
+from ascir.source import Places, fail
 
 Array: TypeAlias = NDArray[Any]
 NumpyDType: TypeAlias = np.dtype[Any]
@@ -107,7 +106,7 @@ class Trace:
             op = make(*args)
         except VerifyException as error:
             fail(str(error))
-        op.location = self._places.here()
+        op.location = self._places.here().location
         self.block.add_op(op)
         return op.result
 

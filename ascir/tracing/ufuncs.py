@@ -18,6 +18,7 @@ from ascir.dialects.ascend import ClampOp, CompareOp, SelectOp, elementwise
 from ascir.dialects.types import dtype_of, shape_of, tensor_type
 from ascir.machine.dtypes import dtype as row_named
 from ascir.machine.operators import COMPARE, OPERATORS
+from ascir.source import fail
 
 from .operands import (
     Constant,
@@ -37,7 +38,6 @@ from .operands import (
 )
 from .promotion import resolve
 from .registry import FUNCTIONS, UFUNCS, implements, name_of, unknown
-from .source import fail
 from .trace import NumpyDType, current
 
 Builder: TypeAlias = Callable[..., SSAValue]

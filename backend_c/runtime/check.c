@@ -110,36 +110,52 @@ static void locate(const ascir_core *core, const void *p, ascir_access *access) 
 
 // ---- which bytes it touches -----------------------------------------------------------------------------------------------------------
 
+// One dimension of an operand, in bytes. A single element counts as contiguous.
+typedef struct {
+  int64_t count, step;
+} axis;
+
+static bool axis_of(int64_t count, int64_t stride, int64_t size, axis *out) {
+  *out = (axis){1, size};
+  if (count == 1 || stride == 0) return true;
+  out->count = count;
+  return !__builtin_mul_overflow(stride, size, &out->step);
+}
+
+// Extends the bounds along an axis and turns the axis to run upwards.
+static bool extend(ascir_footprint *f, axis *a) {
+  int64_t reach;
+  if (__builtin_mul_overflow(a->count - 1, a->step, &reach)) return false;
+  int64_t *bound = reach < 0 ? &f->lo : &f->hi;
+  a->step = a->step < 0 ? -a->step : a->step;
+  return !__builtin_add_overflow(*bound, reach, bound);
+}
+
+// Rows that touch or overlap are one.
 static void merge_rows(ascir_footprint *f) {
-  if (f->rows > 1 && f->chunks == 1 && f->pitch <= f->width) {
-    f->width += (f->rows - 1) * f->pitch;
-    f->rows = 1;
-  }
+  if (f->rows == 1 || f->chunks > 1 || f->pitch > f->width) return;
+  f->width = f->hi - f->lo;
+  f->rows = 1;
 }
 
 // `start` is the address of element (0, 0); column stride 0 repeats a block of `lanes` elements. False if the numbers are too wild for
 // 64 bits.
 static bool measure(const ascir_tile *tile, int64_t lanes, int64_t start, ascir_footprint *f) {
-  int64_t size = ascir_element_bytes[tile->dtype], rows = tile->rows, cols = tile->cols;
-  int64_t pitch, step, height, width;
-  if (__builtin_mul_overflow(tile->row_stride, size, &pitch) || __builtin_mul_overflow(tile->col_stride, size, &step)) return false;
-  if (tile->col_stride == 0 && cols > lanes) cols = lanes;
-  if (tile->col_stride == 0) step = size;
-  if (rows == 1 || pitch == 0) rows = 1, pitch = 0;
-  if (cols == 1) step = size;
-  if (__builtin_mul_overflow(rows - 1, pitch, &height) || __builtin_mul_overflow(cols - 1, step, &width)) return false;
-  if (__builtin_add_overflow(start, height < 0 ? height : 0, &f->lo)) return false;
-  if (__builtin_add_overflow(f->lo, width < 0 ? width : 0, &f->lo)) return false;
-  pitch = pitch < 0 ? -pitch : pitch, step = step < 0 ? -step : step;
-  if ((rows == 1 || pitch == size) && step != size) {  // columns of a matrix are runs; a strided row is rows of one element
-    int64_t swap = rows;
-    rows = cols, cols = swap, pitch = step, step = size;
+  int64_t size = ascir_element_bytes[tile->dtype];
+  axis rows, cols;
+  if (!axis_of(tile->rows, tile->row_stride, size, &rows) || !axis_of(tile->cols, tile->col_stride, size, &cols)) return false;
+  if (tile->col_stride == 0) cols.count = tile->cols < lanes ? tile->cols : lanes;
+  *f = (ascir_footprint){.lo = start, .hi = start + size};
+  if (!extend(f, &rows) || !extend(f, &cols)) return false;
+  if (rows.step == size && cols.step != size) {  // runs go down the columns
+    axis swap = rows;
+    rows = cols, cols = swap;
   }
-  bool solid = step == size;
-  *f = (ascir_footprint){f->lo, 0, rows, pitch, solid ? 1 : cols, solid ? 0 : step, solid ? cols * size : size};
+  bool solid = cols.step == size;
+  f->rows = rows.count, f->pitch = rows.step;
+  f->chunks = solid ? 1 : cols.count, f->step = solid ? 0 : cols.step, f->width = solid ? cols.count * size : size;
   merge_rows(f);
-  int64_t last = (f->rows - 1) * f->pitch, inside = (f->chunks - 1) * f->step + f->width;
-  return !__builtin_add_overflow(f->lo, last, &f->hi) && !__builtin_add_overflow(f->hi, inside, &f->hi);
+  return true;
 }
 
 // Where the memory that the access may touch begins and ends.

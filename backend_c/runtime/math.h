@@ -434,8 +434,8 @@ M_INLINE double m_erf_d(double x) {
       0x1.5d623c2f4a321p-7, -0x1.553d696d5e1bfp-9, -0x1.9d292e2878e64p-18
 #define M_ERFC_HIGH                                                                                                   \
   0x1.74dffe6958865p-13, -0x1.6e4a2e9b8d9d7p-16, -0x1.91e63c5c6ecd9p-17, 0x1.256a7f961c7aep-19, 0x1.11c4416eb2fe6p-20, \
-      -0x1.540c134504d61p-23, -0x1.bc12c6bd6788fp-24, 0x1.94166e7ff1c41p-28, 0x1.61c75cc13597ep-27, 0x1.66b27524375d9p-31, \
-      -0x1.8218ae5a546aep-31, -0x1.079d3933d5316p-33
+      -0x1.540c134504d61p-23, -0x1.bc12c6bd6788fp-24, 0x1.94166e7ff1c41p-28, 0x1.61c75cc13597ep-27, 0x1.66b27524375d7p-31, \
+      -0x1.8218ae5a546afp-31, -0x1.079d3933d5315p-33
 
 // The square of a float is exact in double, so the tail keeps its relative accuracy down to the last subnormal.
 M_INLINE double m_erfc_d(double x) {

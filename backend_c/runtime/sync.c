@@ -88,6 +88,7 @@ static void blame(ascir_fault *fault, int32_t pipe, const ascir_instr *wait) {
   fault->waits[pipe][0] = wait->source_pipe;
   fault->waits[pipe][1] = wait->event;
   fault->waits[pipe][2] = wait->line;
+  if (fault->line == NO_LINE) fault->line = wait->line;
 }
 
 static ascir_fault who_waits(const ascir_core *core, const ascir_instr *instr) {

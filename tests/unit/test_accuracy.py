@@ -44,3 +44,11 @@ def test_integers_and_bools_are_exact() -> None:
 def test_shapes_must_agree_and_empty_is_right() -> None:
     assert not accuracy(np.zeros((2, 3), np.float32), np.zeros((3, 2))).ok
     assert accuracy(np.zeros((0, 3), np.float32), np.zeros((0, 3))).ok
+
+
+def test_a_subnormal_may_go_either_way_only_when_halfway() -> None:
+    step = 2.0**-24
+    ref = np.array([2.5 * step * (1 + 2.0**-14)])
+    for out, right in ((2 * step, True), (3 * step, True), (4 * step, False)):
+        assert accuracy(np.array([out], np.float16), ref).ok is right
+    assert not accuracy(np.array([3 * step], np.float16), np.array([2.25 * step])).ok

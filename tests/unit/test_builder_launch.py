@@ -48,7 +48,7 @@ def scaled_add(sync: str = "auto", *, forget: str = "") -> Kernel:
 
 def test_stages_and_c_are_those_of_the_pipeline() -> None:
     kernel = scaled_add()
-    assert kernel.stages == ["build", "plan-memory", "insert-sync", "verify-sync"]
+    assert kernel.stages == ["build", "plan-memory", "insert-sync", "verify-sync", "verify-dominance"]
     assert "set_flag" not in kernel.ir("plan-memory")
     assert "ascend_memory.set_flag mte2 to v" in kernel.ir("insert-sync")
     assert kernel.ir("build") == str(kernel)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -415,6 +415,91 @@ def test_races_are_found_in_long_loops() -> None:
     ]
 
 
+# --- footprints, against sets of bytes ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Window:
+    """A 2-d operand in a buffer of 1024 floats: element (r, c) at `start + r · row + c · col`."""
+
+    start: int
+    rows: int
+    cols: int
+    row: int
+    col: int
+
+    @property
+    def elements(self) -> set[int]:
+        return {self.start + r * self.row + c * self.col for r in range(self.rows) for c in range(self.cols)}
+
+    @property
+    def numbers(self) -> list[int]:
+        return [self.start, self.rows, self.cols, self.row, self.col]
+
+
+def _window(rng: np.random.Generator, *, vector: bool = False) -> Window:
+    """A random window; one a vector instruction can express has rows of contiguous elements, 32 B apart or more."""
+    while True:
+        rows, cols = (int(n) for n in rng.integers(1, 9, 2))
+        row, col = int(rng.integers(-40, 41)), int(rng.integers(-40, 41))
+        start = int(rng.integers(0, 320))
+        if vector:
+            row, col, start = 8 * int(rng.integers(1, 5)), 1, start // 8 * 8
+        window = Window(start, rows, cols, row, col)
+        distinct = len(window.elements) == rows * cols
+        if distinct and min(window.elements) >= 0 and max(window.elements) < N and not (vector and row < cols):
+            return window
+
+
+_OPERAND = "__t(a + __arg({0}).i, __arg({0} + 1).i, __arg({0} + 2).i, __arg({0} + 3).i, __arg({0} + 4).i)"
+
+
+def _texts(kernel: Kernel, *windows: Window) -> list[str]:
+    x, z = np.zeros(N, np.float32), np.zeros(N, np.float32)
+    numbers = [number for window in windows for number in window.numbers]
+    report = emulator.launch(kernel, [gm(x, b"x"), 0, gm(z, b"z", True), 0, *numbers], 1, ASCEND910B)
+    return [fault.text for fault in Profile.of([report]).faults]
+
+
+def test_races_are_those_of_shared_bytes() -> None:
+    """Random windows of any strides: a race exactly where the sets of elements meet."""
+    write = f"__scalar_copy({_OPERAND.format(4)}, __t(x, __arg(5).i, __arg(6).i, 0, 0));"
+    kernel = _kernel(f"{write} __hcc_duplicate_2d({_OPERAND.format(9)}, 1.0f);")
+    both = _kernel(f"__hcc_duplicate_2d({_OPERAND.format(4)}, 1.0f); __hcc_duplicate_2d({_OPERAND.format(9)}, 1.0f);")
+    rng = np.random.default_rng(1)
+    met = 0
+    for k in range(3000):
+        vector = k % 2 == 1
+        first, second = _window(rng, vector=vector), _window(rng, vector=True)
+        texts = _texts(both if vector else kernel, first, second)
+        meet = bool(first.elements & second.elements)
+        assert [text.split(":")[0] for text in texts] == ["race"] * meet, (first, second, texts)
+        met += meet
+    assert 300 < met < 2700
+
+
+def test_uninitialised_are_the_bytes_nobody_wrote() -> None:
+    """Random windows written, a random window read: a fault exactly if an element is missing."""
+    writes = " ".join(f"__scalar_copy({_OPERAND.format(k)}, __t(x, __arg({k + 1}).i, __arg({k + 2}).i, 0, 0));" for k in (4, 9, 14, 19))
+    read = f"__scalar_copy(__t(z, __arg(25).i, __arg(26).i, __arg(26).i, 1), {_OPERAND.format(24)});"
+    kernel = _kernel(f"{writes} {read}")
+    rng = np.random.default_rng(2)
+    missed = 0
+    for k in range(3000):
+        written = [_window(rng, vector=k % 2 == 1) for _ in range(3)] + [
+            Window(int(rng.integers(0, 200)), 1, int(rng.integers(1, 500)), 0, 1)
+        ]
+        wanted = _window(rng)
+        missing = wanted.elements - set[int]().union(*(window.elements for window in written))
+        texts = _texts(kernel, *written, wanted)
+        assert [text.split(":")[0] for text in texts] == ["uninitialised read"] * bool(missing), (written, wanted, texts)
+        if missing:
+            first = int(texts[0].split("ub:a[")[1].split("..")[0])
+            assert first // 4 in missing
+        missed += bool(missing)
+    assert 300 < missed < 2700
+
+
 # --- flags ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -460,6 +545,7 @@ def test_deadlock_of_a_pipe() -> None:
     assert found("__wait_flag(PIPE_MTE2, PIPE_V, 1); __hcc_duplicate(a, 1.0f, 8);") == [
         "deadlock: V waits for flag MTE2→V 1 (k.py:1), which nobody sets"
     ]
+    assert Ran("__wait_flag(PIPE_MTE2, PIPE_V, 1);").profile.faults[0].location == "k.py:1"
 
 
 def test_deadlock_of_pipe_s_leaves_the_kernel() -> None:

@@ -553,7 +553,7 @@ def test_an_operator_runs_on_the_emulator():
 def test_a_compiled_operator_shows_c_and_a_profile(tmp_path: Path):
     x, weight = floats(38, 50)[::2], floats(50)
     k = statistics.compile(x, weight)
-    assert k.stages[0] == "trace" and k.stages[-1] == "verify-sync" and 'ascend.reduce "sum"' in k.ir("trace")
+    assert k.stages[0] == "trace" and k.stages[-1] == "verify-dominance" and 'ascend.reduce "sum"' in k.ir("trace")
     assert "ascend.kernel" in k.ir() and "__aicore__" in k.c_source and "test_operator.py:" in k.c_source
     profile = k.profile(x, weight)
     assert profile.cycles and profile.faults == [] and profile.copied == ("x: not C-contiguous",)
