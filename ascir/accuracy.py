@@ -9,7 +9,7 @@ halfway between two, up to what a first rounding to f32 may shift it, so are bot
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ def _is_nearest(out: NDArray[Any], ref: NDArray[Any], dtype: np.dtype[Any]) -> N
     """Where no number of the dtype is nearer to the reference, to within a 2⁻¹⁰th of the distance between two."""
     import ml_dtypes
 
-    info = ml_dtypes.finfo(dtype)
+    info = cast(Any, ml_dtypes.finfo(dtype))
     with np.errstate(all="ignore"):
         exponent = np.maximum(np.frexp(ref)[1] - 1, int(info.minexp))
         distance = np.ldexp(1.0, exponent - int(info.nmant))
@@ -90,7 +90,8 @@ def _at_the_edge(out: NDArray[Any], ref: NDArray[Any], dtype: np.dtype[Any], tol
     """Where the reference lies within the rule's reach of the largest finite number, rounding may go either way."""
     import ml_dtypes
 
-    largest = float(ml_dtypes.finfo(dtype).max)
+    info = cast(Any, ml_dtypes.finfo(dtype))
+    largest = float(info.max)
     with np.errstate(all="ignore"):
         near = np.abs(np.abs(ref) / largest - 1) < 10 * tolerance
     return near & (np.sign(out) == np.sign(ref))

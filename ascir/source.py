@@ -70,9 +70,9 @@ def author_frame() -> FrameType | None:
 def place_of(frame: FrameType) -> Place:
     """What `frame` is executing."""
     filename, line, start, width, variable = frame.f_code.co_filename, frame.f_lineno, 0, 1, None
-    position = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
-    if position is not None and position[0] is not None and position[2] is not None:
-        first, last, start_byte, end_byte = position
+    unknown = (None, None, None, None)
+    first, last, start_byte, end_byte = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), unknown)
+    if first is not None and start_byte is not None:
         line = first
         text = linecache.getline(filename, first).rstrip()
         raw = text.encode()

@@ -10,7 +10,7 @@ import itertools
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -18,6 +18,9 @@ import pytest
 
 from ascir import hybrid_operator, nn
 from ascir.accuracy import accuracy
+
+xp, finfo = cast(Any, np), cast(Any, ml_dtypes.finfo)
+"""NumPy for expressions whose types its stubs cannot tell."""
 
 SEED = int(os.environ.get("ASCIR_SEED", np.random.SeedSequence().entropy or 0)) % 2**32  # pyright: ignore[reportOperatorIssue, reportArgumentType]
 SIZES = [0, 1, 7, 8, 15, 16, 17, 31, 33, 63, 100, 126, 127, 129, 13243]
@@ -37,7 +40,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "min": np.minimum,
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "atan2": np.arctan2, "hypot": np.hypot, "copysign": np.copysign, "fmax": np.fmax, "fmin": np.fmin, "fmod": np.fmod,
-    "floor_divide": np.floor_divide, "remainder": np.remainder, "where": lambda a, b: np.where(a > b, a, b),
+    "floor_divide": np.floor_divide, "remainder": np.remainder, "where": lambda a, b: xp.where(a > b, a, b),
     "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
 }  # fmt: skip
 INT_UNARY: dict[str, Callable[[Any], Any]] = {
@@ -48,23 +51,23 @@ INT_BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "floor_divide": np.floor_divide,
     "remainder": np.remainder, "fmod": np.fmod, "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
     "gt": np.greater, "ge": np.greater_equal, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-    "where": lambda a, b: np.where(a > b, a, b), "logical": np.logical_and,
+    "where": lambda a, b: xp.where(a > b, a, b), "logical": np.logical_and,
 }  # fmt: skip
 SCALES = [1e-6, 1e-3, 1.0, 30.0, 1e4]
 
 
-def numbers(rng: np.random.Generator, shape: Any, dtype: np.dtype[Any], *, special: bool = True) -> np.ndarray:
+def numbers(rng: Any, shape: Any, dtype: np.dtype[Any], *, special: bool = True) -> np.ndarray:
     """Wide ranges, with every special value of the dtype when there is room."""
     if dtype.kind == "b":
-        return rng.random(shape) < 0.5
+        return np.asarray(rng.random(shape)) < 0.5
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         wide = rng.integers(info.min, info.max, shape, dtype, endpoint=True)
-        return np.where(rng.random(shape) < 0.5, wide, rng.integers(0, 9, shape).astype(dtype)).astype(dtype)
+        return xp.where(rng.random(shape) < 0.5, wide, rng.integers(0, 9, shape).astype(dtype)).astype(dtype)
     x: np.ndarray = np.asarray(rng.normal(size=shape) * rng.choice(SCALES, shape)).astype(dtype)
     if special and x.size > 20:
-        tiny = float(ml_dtypes.finfo(dtype).smallest_subnormal)
-        edge = [0.0, -0.0, np.inf, -np.inf, np.nan, tiny, -tiny, 1.0, -1.0, 0.5, -0.5, float(ml_dtypes.finfo(dtype).max)]
+        tiny = float(finfo(dtype).smallest_subnormal)
+        edge = [0.0, -0.0, np.inf, -np.inf, np.nan, tiny, -tiny, 1.0, -1.0, 0.5, -0.5, float(finfo(dtype).max)]
         x.reshape(-1)[rng.choice(x.size, len(edge), replace=False)] = np.array(edge).astype(dtype)
     return x
 
@@ -146,7 +149,7 @@ def test_bool_operators(n: int) -> None:
     a, b = (numbers(rng, n, np.dtype(bool)) for _ in range(2))
     functions: dict[str, Callable[[Any, Any], Any]] = {
         "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor, "bitand": np.bitwise_and, "eq": np.equal, "lt": np.less,
-        "where": lambda x, y: np.where(x, y, x), "cast": lambda x, y: (x & y).astype(np.int32), "max": np.maximum,
+        "where": lambda x, y: xp.where(x, y, x), "cast": lambda x, y: (x & y).astype(np.int32), "max": np.maximum,
     }  # fmt: skip
     check(functions, a, b, seed=SEED)
     check({"not": np.logical_not, "invert": np.invert, "any": np.any, "all": np.all, "sum": np.sum}, a, seed=SEED)
@@ -186,7 +189,7 @@ def test_broadcasting_both_ways(left: tuple[int, ...], right: tuple[int, ...], d
     rng = np.random.default_rng(SEED)
     a, b = (numbers(rng, s, dtype, special=False) for s in (left, right))
     functions: dict[str, Callable[[Any, Any], Any]] = {
-        "add": np.add, "max": np.maximum, "lt": np.less, "where": lambda x, y: np.where(x > y, x, y),
+        "add": np.add, "max": np.maximum, "lt": np.less, "where": lambda x, y: xp.where(x > y, x, y),
     }  # fmt: skip
     check(functions, a, b, seed=SEED)
     check(functions, b, a, seed=SEED)
