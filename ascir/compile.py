@@ -124,8 +124,16 @@ class Compiled:
             raise located(error) from error
         dump = os.environ.get("ASCIR_DUMP")
         if dump:
+            Path(dump).mkdir(parents=True, exist_ok=True)
             (Path(dump) / f"{self.name}.c").write_text(emitted.source)
         return emitted
+
+    def _dumped(self, profile: Profile) -> Profile:
+        """Write the timeline if `ASCIR_DUMP` asks for it (a run over no elements has none)."""
+        dump = os.environ.get("ASCIR_DUMP")
+        if dump and profile.events:
+            profile.save_trace(Path(dump) / f"{self.name}.trace.json")
+        return profile
 
     @property
     def c_source(self) -> str:
@@ -150,15 +158,14 @@ class CompiledOperator(Compiled):
 
     def run(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
         """Run on C-contiguous arrays; results are written into `outputs`. KernelFault if the emulator found a fault."""
-        self.runner.run(inputs, outputs)
+        if os.environ.get("ASCIR_DUMP"):
+            self.profile(inputs, outputs)
+        else:
+            self.runner.run(inputs, outputs)
 
     def profile(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> Profile:
         """The same with a trace, cycles and utilisation."""
-        profile = self.runner.profile(inputs, outputs)
-        dump = os.environ.get("ASCIR_DUMP")
-        if dump:
-            profile.save_trace(Path(dump) / f"{self.name}.trace.json")
-        return profile
+        return self._dumped(self.runner.profile(inputs, outputs))
 
 
 class CompiledKernel(Compiled):
@@ -172,11 +179,8 @@ class CompiledKernel(Compiled):
 
     def launch(self, args: Sequence[np.ndarray | int | float], block_dim: int | None = None, *, trace: bool = False) -> Profile:
         """Run on `block_dim` cores (default: the kernel's own); GM arguments are written in place. KernelFault on a fault."""
-        profile = self.runner.launch(args, block_dim, trace=trace)
-        dump = os.environ.get("ASCIR_DUMP")
-        if dump and trace:
-            profile.save_trace(Path(dump) / f"{self.name}.trace.json")
-        return profile
+        trace = trace or bool(os.environ.get("ASCIR_DUMP"))
+        return self._dumped(self.runner.launch(args, block_dim, trace=trace))
 
 
 def _checked_target(target: str) -> str:
