@@ -104,7 +104,7 @@ def test_views_are_numpys_views(shape: list[int], random: Any) -> None:
     for _ in range(4):
         view, array = random.choice([_transposed, _sliced, _broadcast, _reshaped])(view, array, random)
     flat = base.reshape(-1)
-    grid = np.indices(view.shape).reshape(len(view.shape), -1)
+    grid = np.indices(view.shape).reshape(len(view.shape), num_elements(view.shape))
     offsets = view.offset + np.tensordot(np.array(view.strides, int), grid, 1).astype(int)
     np.testing.assert_array_equal(flat[offsets], array.reshape(-1))
 
