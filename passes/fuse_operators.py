@@ -23,13 +23,15 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ascir.dialects import ascend
-from ascir.dialects.types import shape_of, tensor_type
+from ascir.dialects.types import dtype_of, shape_of, tensor, tensor_type
 from ascir.machine.layout import View, num_elements
+from ascir.machine.target import ASCEND910B, Target, parse_target
 from ascir.passes.tile_to_kernel.nest import VIEW_OPS, NotLowerable, nests_of, view_through
 from ascir.passes.tile_to_kernel.space import is_run
 
 MAX_OPS = 128
 MAX_BUFFERS = 24
+SPLIT_ELEMENTS = 1 << 16  # assumed: below this a second launch costs more than idle cores
 
 
 def _is_leaf(value: SSAValue) -> bool:
@@ -62,9 +64,10 @@ class _Group:
 class _Fuser:
     """Assigns the ops of one function to groups, in order."""
 
-    def __init__(self, func: FuncOp, max_ops: int):
+    def __init__(self, func: FuncOp, max_ops: int, target: Target):
         self.func = func
         self.max_ops = max_ops
+        self.target = target
         self.groups: list[_Group] = []
         self.home: dict[SSAValue, _Group] = {}
         self.chains: dict[SSAValue, _Chain] = {}
@@ -180,7 +183,7 @@ class _Fuser:
         for op in more:
             del self.home[op.results[0]]
         try:
-            nests_of(block, [View.contiguous(shape_of(v)) for v in outputs])
+            nests_of(block, [View.contiguous(shape_of(v)) for v in outputs], self.target)
         except NotLowerable:
             return False
         finally:
@@ -349,32 +352,86 @@ def _location(value: SSAValue) -> LocationAttr:
 # Reductions are brought to a form that a nest can take before anything is grouped.
 
 
-def _prepare(func: FuncOp) -> None:
+def _prepare(func: FuncOp, target: Target) -> None:
     for op in list(func.body.block.ops):
         if isinstance(op, ascend.ReduceOp):
-            _prepare_reduce(op)
+            for reduce in _in_runs(op):
+                _split(reduce, target)
+    for op in reversed(list(func.body.block.ops)):
+        if op.results and not any(True for result in op.results for _ in result.uses):
+            func.body.block.erase_op(op)
 
 
-def _prepare_reduce(op: ascend.ReduceOp) -> None:
+def _in_runs(op: ascend.ReduceOp) -> list[ascend.ReduceOp]:
     """Axes of size 1 vanish, empty axes give the neutral element, axes that are not neighbours are reduced run by run."""
     shape, axes = shape_of(op.x), list(op.axes.get_values())
     result = tensor_type(op.result)
     if num_elements(result.get_shape()) and 0 in [shape[a] for a in axes]:
         neutral = 1 if op.kind.data == "prod" else 0
-        return _replace(op, ascend.ConstantOp.splat(neutral, result))
+        _replace(op, ascend.ConstantOp.splat(neutral, result))
+        return []
     real = [a for a in axes if shape[a] != 1]
     if not real:
-        return _replace(op, ascend.ReshapeOp(op.x, result.get_shape()))
+        _replace(op, ascend.ReshapeOp(op.x, result.get_shape()))
+        return []
     runs = _runs(shape, real)
     if len(runs) == 1 and real == axes:
-        return
+        return [op]
+    steps: list[ascend.ReduceOp] = []
     value: SSAValue = op.x
     for run in reversed(runs):
         step = ascend.ReduceOp(op.kind.data, value, run, keepdims=True)
         step.location = op.location
         _before(op, step)
+        steps.append(step)
         value = step.result
     _replace(op, ascend.ReshapeOp(value, result.get_shape()))
+    return steps
+
+
+def _split(op: ascend.ReduceOp, target: Target) -> None:
+    """A long reduction with few results would keep one core busy and leave the others idle: reduce equal parts, then their results.
+
+    The parts are a new dimension before the reduced ones, made by a reshape that moves up through operators of a single use.
+    """
+    shape, axes = shape_of(op.x), op.axes.get_values()
+    first, last = min(axes), max(axes)
+    length, results = num_elements(shape[first : last + 1]), num_elements(shape_of(op.result))
+    if length * results < SPLIT_ELEMENTS or 2 * results > target.vector_cores:
+        return
+    parts = max(k for k in range(1, target.vector_cores // results + 1) if length % k == 0)
+    if parts == 1:
+        return
+    divided = (*shape[:first], parts, length // parts, *shape[last + 1 :])
+    partial = ascend.ReduceOp(op.kind.data, _reshaped(op.x, divided, op, op), [first + 1])
+    total = ascend.ReduceOp(op.kind.data, partial.result, [first])
+    for step in (partial, total):
+        step.location = op.location
+        _before(op, step)
+    _replace(op, ascend.ReshapeOp(total.result, shape_of(op.result)))
+
+
+def _reshaped(value: SSAValue, shape: Sequence[int], user: Operation, before: Operation) -> SSAValue:
+    """The value under another shape, for `user`; operators nobody else uses are computed under it instead."""
+    owner = value.owner
+    number = owner.number if isinstance(owner, ascend.ConstantOp) else None
+    if number is not None:
+        new: Operation = ascend.ConstantOp.splat(number, tensor(shape, dtype_of(value.type)))
+    elif isinstance(owner, _SAME_SHAPE) and all(use.operation is user for use in value.uses):
+        moved = {v: _reshaped(v, shape, owner, before) for v in dict.fromkeys(owner.operands)}
+        result = tensor(shape, dtype_of(value.type))
+        new = type(owner).create(
+            operands=[moved[v] for v in owner.operands], result_types=[result], properties=owner.properties.copy()
+        )
+    else:
+        new = ascend.ReshapeOp(value, shape)
+    new.location = owner.location if isinstance(owner, Operation) else before.location
+    _before(before, new)
+    return new.results[0]
+
+
+_SAME_SHAPE = (ascend.ElementwiseOp, ascend.SelectOp, ascend.CompareOp, ascend.CastOp)
+"""Operators whose operands and result have one shape, whatever it is."""
 
 
 def _runs(shape: Sequence[int], axes: Sequence[int]) -> list[list[int]]:
@@ -413,11 +470,14 @@ class FuseOperatorsPass(ModulePass):
     max_ops: int | None = None
     """Operators a kernel may hold; 1 keeps each in a kernel of its own."""
 
+    target: str = ASCEND910B.name
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = parse_target(self.target)
         for func in op.ops:
             if isinstance(func, FuncOp) and _is_operator(func):
-                _prepare(func)
-                _Fuser(func, self.max_ops or MAX_OPS).run()
+                _prepare(func, target)
+                _Fuser(func, self.max_ops or MAX_OPS, target).run()
 
 
 def _is_operator(func: FuncOp) -> bool:

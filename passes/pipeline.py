@@ -50,7 +50,7 @@ def operator_pipeline(options: Options) -> Sequence[ModulePass]:
         SelectPrecisionPass(precision=options.precision),
         LegalizeDtypesPass(),
         CanonicalizePass(),
-        FuseOperatorsPass(max_ops=1 if options.opt_level == 0 else None),
+        FuseOperatorsPass(max_ops=1 if options.opt_level == 0 else None, target=options.target),
         TileToKernelPass(target=options.target, block_dim=options.block_dim),
         *kernel_pipeline(options),
     )

@@ -138,7 +138,7 @@ class _Host:
         hints = [v.name_hint or f"in{k}" for k, v in enumerate(op.body.block.args)]
         hints += ["out" if len(op.outputs) == 1 else f"out{k}" for k in range(len(op.outputs))]
         try:
-            nests = nests_of(op.body.block, [View.contiguous(shape_of(v)) for v in op.outputs])
+            nests = nests_of(op.body.block, [View.contiguous(shape_of(v)) for v in op.outputs], self.target)
         except NotLowerable as reason:
             raise PassFailedException(f"tile-to-kernel: a group cannot be one kernel: {reason}; run fuse-operators") from None
         types = [v.type for v in operands]

@@ -16,8 +16,10 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from ascir.dialects import ascend, inference
 from ascir.dialects.types import shape_of
 from ascir.machine.layout import View, num_elements
+from ascir.machine.target import Target
 from ascir.passes.tile_to_kernel.program import Extent, Lowering, Number, Program, Value, element_of
 from ascir.passes.tile_to_kernel.space import Mode, Space, Window, expand_reduced, is_run, is_trailing, merge, reduced_shape
+from ascir.passes.tile_to_kernel.tiling import fits
 
 VIEW_OPS = (ascend.BroadcastOp, ascend.ReshapeOp, ascend.TransposeOp, ascend.SliceOp)
 
@@ -71,7 +73,7 @@ class _Group:
     compute: list[Operation] = field(default_factory=lambda: list[Operation]())
 
 
-def nests_of(block: Block, stores: Sequence[View]) -> list[Nest]:
+def nests_of(block: Block, stores: Sequence[View], target: Target) -> list[Nest]:
     """The nests of a group whose results are written through `stores` (contiguous windows of the results).
 
     Raises NotLowerable.
@@ -80,10 +82,10 @@ def nests_of(block: Block, stores: Sequence[View]) -> list[Nest]:
     assert isinstance(last, ascend.YieldOp)
     pieces = [op for op in block.ops if isinstance(op, ascend.ConcatOp | ascend.PadOp)]
     if pieces:
-        return _piecewise(block, pieces[0], stores[0])
+        return _piecewise(block, pieces[0], stores[0], target)
     group = _walk(block)
     results = [(value, store, k) for k, (value, store) in enumerate(zip(last.values, stores, strict=True))]
-    return [_lower(group, results, last.location)]
+    return [_lower(group, results, last.location, target)]
 
 
 def _walk(block: Block) -> _Group:
@@ -161,13 +163,11 @@ def _modes(group: _Group) -> list[Mode]:
     return ["rows"] if _spreads(group) else ["rows", "chunks"]
 
 
-def _lower(group: _Group, results: Sequence[tuple[SSAValue, View, int]], location: LocationAttr) -> Nest:
-    from ascir.passes.tile_to_kernel.tiling import fits
-
+def _lower(group: _Group, results: Sequence[tuple[SSAValue, View, int]], location: LocationAttr, target: Target) -> Nest:
     domain = group.domain
     for mode in _modes(group):
         nest = _lower_as(mode, group, results, location)
-        if fits(nest.space, nest.program):
+        if fits(nest.space, nest.program, target):
             return nest
     raise NotLowerable(f"one row of {num_elements([domain.shape[a] for a in domain.axes])} elements does not fit in UB")
 
@@ -293,7 +293,7 @@ def _name(value: SSAValue) -> str:
     return value.name_hint or "x"
 
 
-def _piecewise(block: Block, op: Operation, store: View) -> list[Nest]:
+def _piecewise(block: Block, op: Operation, store: View, target: Target) -> list[Nest]:
     """`concat` copies each input into its slice; `pad` fills the border in disjoint slabs and copies the middle."""
     parts = _concat_parts(op, store) if isinstance(op, ascend.ConcatOp) else _pad_parts(op, store)
     nests: list[Nest] = []
@@ -306,7 +306,7 @@ def _piecewise(block: Block, op: Operation, store: View) -> list[Nest]:
         if not isinstance(value, SSAValue):
             group.constants[op.results[0]] = value
             value = op.results[0]
-        nests.append(_lower(group, [(value, window, 0)], op.location))
+        nests.append(_lower(group, [(value, window, 0)], op.location, target))
     return nests
 
 

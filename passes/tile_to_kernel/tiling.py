@@ -176,7 +176,7 @@ def _largest(limit: int, step: int, cost: Callable[[int], int], capacity: int) -
     return low * step
 
 
-def fits(space: Space, program: Program, target: Target = ASCEND910B) -> bool:
+def fits(space: Space, program: Program, target: Target) -> bool:
     """Whether the smallest sensible tile fits in UB."""
     buffers = set(assign_buffers(program).values())
     cols = space.cols if space.mode == "rows" else min(space.cols, ALIGN_ELEMENTS)
