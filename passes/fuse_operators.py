@@ -9,6 +9,8 @@ after all it needs, shares a producer or an input with it, and — with the oper
 (`tile_to_kernel.nest` decides). It does not join where shapes differ, where it needs a reduced value that is not ready within a tile (a
 row too long for UB, a reduction along outer axes), or past MAX_OPS operators or MAX_BUFFERS inputs and outputs, when buffers
 would leave tiles too small. Views ride along into each group that reads through them; constants and counters are cloned.
+
+Before that, reductions are put into a form a nest can take: over one run of axes, and in parts where one core would have it all.
 """
 
 from __future__ import annotations

@@ -80,3 +80,19 @@ func.func @runs(%x: tensor<4x3x1x5xf32>) -> tensor<3xf32> {
   %m = ascend.reduce "max" %x axes [0, 2, 3] : tensor<4x3x1x5xf32> to tensor<3xf32>
   func.return %m : tensor<3xf32>
 }
+
+// -----
+
+// A long reduction with few results: the cores reduce equal parts, and then those.
+// CHECK-LABEL: @long
+// CHECK:       ascend.fused (%x)
+// CHECK:         ascend.reshape %{{.*}} : tensor<1048576xf32> to tensor<32x32768xf32>
+// CHECK:         ascend.exp
+// CHECK:         ascend.reduce "sum" %{{.*}} axes [1] : tensor<32x32768xf32> to tensor<32xf32>
+// CHECK:       ascend.fused
+// CHECK:         ascend.reduce "sum" %{{.*}} axes [0] : tensor<32xf32> to tensor<f32>
+func.func @long(%x: tensor<1048576xf32>) -> tensor<f32> {
+  %e = ascend.exp %x : tensor<1048576xf32>
+  %s = ascend.reduce "sum" %e axes [0] : tensor<1048576xf32> to tensor<f32>
+  func.return %s : tensor<f32>
+}
