@@ -24,7 +24,6 @@ xp, finfo = cast(Any, np), cast(Any, ml_dtypes.finfo)
 
 SEED = int(os.environ.get("ASCIR_SEED", np.random.SeedSequence().entropy or 0)) % 2**32  # pyright: ignore[reportOperatorIssue, reportArgumentType]
 SIZES = [0, 1, 7, 8, 15, 16, 17, 31, 33, 63, 100, 126, 127, 129, 13243]
-QUICK_SIZES = [0, 1, 17, 129, 13243]
 FLOATS = [np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)]
 INTEGERS = [np.dtype(t) for t in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)]
 
@@ -103,38 +102,18 @@ def check(functions: Mapping[str, Callable[..., Any]], *operands: np.ndarray, se
             assert verdict.ok, f"{name} on {operands[0].dtype} {operands[0].shape}, seed {seed}: {verdict.why}"
 
 
-@pytest.mark.parametrize("n", QUICK_SIZES)
+@pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_float_operators(dtype: np.dtype[Any], n: int) -> None:
-    float_operators(dtype, n)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("dtype", "n"), [(d, n) for d, n in itertools.product(FLOATS, SIZES) if n not in QUICK_SIZES], ids=str)
-def test_float_operators_on_all_sizes(dtype: np.dtype[Any], n: int) -> None:
-    float_operators(dtype, n)
-
-
-def float_operators(dtype: np.dtype[Any], n: int) -> None:
     rng = np.random.default_rng([SEED, n])
     a, b = numbers(rng, n, dtype), numbers(rng, n, dtype)
     check(UNARY, a, seed=SEED)
     check(BINARY, a, b, seed=SEED)
 
 
-@pytest.mark.parametrize("n", [1, 17, 13243])
+@pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_integer_operators_are_exact(dtype: np.dtype[Any], n: int) -> None:
-    integer_operators(dtype, n)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("dtype", "n"), [(d, n) for d, n in itertools.product(INTEGERS, SIZES)], ids=str)
-def test_integer_operators_on_all_sizes(dtype: np.dtype[Any], n: int) -> None:
-    integer_operators(dtype, n)
-
-
-def integer_operators(dtype: np.dtype[Any], n: int) -> None:
     rng = np.random.default_rng([SEED, n])
     a, b = numbers(rng, n, dtype), numbers(rng, n, dtype)
     check(INT_UNARY, a, seed=SEED, skip=("sign",) if dtype.kind == "u" else ())
@@ -143,7 +122,7 @@ def integer_operators(dtype: np.dtype[Any], n: int) -> None:
     check({"shl": np.left_shift, "shr": np.right_shift}, a, shift, seed=SEED)
 
 
-@pytest.mark.parametrize("n", [1, 17, 129])
+@pytest.mark.parametrize("n", SIZES)
 def test_bool_operators(n: int) -> None:
     rng = np.random.default_rng([SEED, n])
     a, b = (numbers(rng, n, np.dtype(bool)) for _ in range(2))
