@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from ascir.passes.pipeline import SYNC
 from ascir.tools.shell import Parser, Version, run_tool
 
 EXAMPLE = """\
@@ -27,9 +28,13 @@ _RUN = """\
 examples:
   ascir run gelu.py:gelu --input x.npy --output y.npy
   ascir run examples/vadd.mlir --input x.npy y.npy 1000 --output z.npy --block-dim 8 --profile
+  ascir run kernel.mlir --input x.npy --sync unchecked
 
 The inputs of a kernel go to its arguments in order: .npy files to arrays, numbers to scalars. Arrays that it writes are made of
-zeros, with the sizes of the first input where their own are unknown, unless there is an input for every argument."""
+zeros, with the sizes of the first input where their own are unknown, unless there is an input for every argument.
+
+Flags and barriers of a kernel: --sync auto places them where a kernel has none, and checks them before it runs (textual IR starts
+so); manual only checks; unchecked neither places nor checks, so that the emulator tells what goes wrong."""
 
 _COMPILE = """\
 examples:
@@ -57,6 +62,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", nargs="+", action="extend", default=[], metavar="X", help=".npy files, or numbers for scalars")
     parser.add_argument("--output", nargs="+", action="extend", default=[], metavar="Y.npy", help="where to save the results, in order")
     parser.add_argument("--block-dim", type=_cores, metavar="N", help="run on so many cores")
+    parser.add_argument("--sync", choices=SYNC, help="who orders the pipes of a kernel (see below)")
     parser.add_argument("--profile", action="store_true", help="print cycles, time and what each pipe did")
     parser.add_argument("--trace", metavar="T.json", help="save a timeline that Perfetto opens")
 

@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import DiagnosticException, PassFailedException, Veri
 from ascir.backend_c.emit import EmittedC, emit_module
 from ascir.diagnostics import AscirError, did_you_mean, located
 from ascir.machine.target import parse_target
-from ascir.passes.pipeline import Options, kernel_pipeline, operator_pipeline
+from ascir.passes.pipeline import SYNC, Options, kernel_pipeline, operator_pipeline
 
 if TYPE_CHECKING:
     import numpy as np
@@ -203,8 +203,11 @@ def compile_module(
 
 
 def compile_kernel(module: ModuleOp, name: str, *, target: str = "ascend910b", sync: str = "auto") -> CompiledKernel:
-    """Compile the kernel @`name`; `sync` "auto" inserts flags and barriers, "manual" verifies the author's."""
-    if sync not in ("auto", "manual"):
-        raise AscirError(f"unknown sync '{sync}'; expected 'auto' or 'manual'")
+    """Compile the kernel @`name`.
+
+    `sync` "auto" inserts flags and barriers, "manual" verifies the author's, "unchecked" leaves those to the emulator's judgement.
+    """
+    if sync not in SYNC:
+        raise AscirError(f"unknown sync '{sync}'; {did_you_mean(sync, SYNC)}", expected=", ".join(SYNC))
     options = Options(target=_checked_target(target))
     return CompiledKernel(name, module, kernel_pipeline(options, sync=sync), target, "build")

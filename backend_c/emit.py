@@ -136,6 +136,12 @@ class _Pointer:
         return self.text if self.offset == "0" else f"({self.text})"
 
 
+def _are_runs(*pointers: _Pointer) -> bool:
+    """Equally many contiguous elements each: one count says it all. Else each operand gives its own extents, which the emulator compares."""
+    first = pointers[0].sizes
+    return len(first) == 1 and all(p.sizes == first and "1" in (*p.strides, *first) for p in pointers)
+
+
 class _Printer:
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -283,7 +289,7 @@ class _Printer:
 
     def copy(self, op: memory.CopyOp) -> None:
         source, target = self.pointer(op.source), self.pointer(op.destination)
-        if len(source.sizes) == 1:
+        if _are_runs(source, target):
             size = f"{self._count(source)} * sizeof({source.dtype.c})"
             self.line(f"__memcpy_async({target.text}, {source.text}, {size});", op)
         else:
@@ -321,10 +327,12 @@ class _Printer:
         extra = [self.value(v) for v in op.operands if not isinstance(v.type, MemRefType)]
         if isinstance(op, CastOp):
             extra.append(f"ROUND_{op.round.data.upper()}")
-        if len(target.sizes) == 1:
-            counted = sources[-1] if op.row.form in ("compare", "compare_scalar") else target
+        compares = op.row.form in ("compare", "compare_scalar")
+        masks = [target] if compares else sources[:1] if op.row.form in ("select", "select_scalar") else []
+        counted = [p for p in (target, *sources) if p not in masks]
+        if _are_runs(*counted) and all(map(_are_runs, masks)):
             parts = [p.text for p in (target, *sources)]
-            call = ", ".join([*parts, *extra, self._count(counted)])
+            call = ", ".join([*parts, *extra, self._count(counted[0])])
             return self.line(f"{name}({call});", op)
         parts = [self._tile(p) for p in (target, *sources)]
         self.line(f"{name}_2d({', '.join([*parts, *extra])});", op)

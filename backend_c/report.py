@@ -152,7 +152,7 @@ class Profile:
             lines += [f"{pipe:<11} {_bar(share)} {100 * share:5.1f} % busy" for pipe, share in self.utilization.items()]
         lines.append(f"memory      UB peak {self.ub_peak} B; GM {self.bytes_read} B read, {self.bytes_written} B written")
         most = sorted(self.instructions.items(), key=lambda item: -item[1])
-        lines.append("instructions " + ", ".join(f"{name} {count}" for name, count in most))
+        lines.append("executed    " + ", ".join(f"{name} {count}" for name, count in most))
         lines += [f"copied      {text}" for text in self.copied]
         lines.append(f"faults      {len(self.faults) or 'none'}")
         lines += [f"  {fault}" for fault in self.faults]

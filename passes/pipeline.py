@@ -56,13 +56,17 @@ def operator_pipeline(options: Options) -> Sequence[ModulePass]:
     )
 
 
+SYNC = ("auto", "manual", "unchecked")
+"""Who orders the pipes of a kernel: `insert-sync`; the author, checked by `verify-sync`; the author, for the emulator to judge."""
+
+
 def kernel_pipeline(options: Options, *, sync: str = "auto") -> Sequence[ModulePass]:
-    """The passes that any kernel needs, written by hand or not. `sync="manual"` keeps the author's flags and checks them."""
+    """The passes that any kernel needs, written by hand or not; `sync` is one of SYNC."""
     from ascir.passes.insert_sync import InsertSyncPass
     from ascir.passes.plan_memory import PlanMemoryPass
     from ascir.passes.verify_dominance import VerifyDominancePass
     from ascir.passes.verify_sync import VerifySyncPass
 
     plan = PlanMemoryPass(target=options.target)
-    verify = (VerifySyncPass(), VerifyDominancePass())
-    return (plan, InsertSyncPass(), *verify) if sync == "auto" else (plan, *verify)
+    order = {"auto": (InsertSyncPass(), VerifySyncPass()), "manual": (VerifySyncPass(),), "unchecked": ()}
+    return (plan, *order[sync], VerifyDominancePass())

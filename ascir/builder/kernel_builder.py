@@ -29,6 +29,7 @@ from ascir.machine.dtypes import DType
 from ascir.machine.instructions import BY_NAME
 from ascir.machine.layout import round_up
 from ascir.machine.target import ASCEND910B, parse_target
+from ascir.passes.pipeline import SYNC
 
 from .body import INDEX, Body, DTypeLike
 from .buffers import Buffer, Mask, mask_bytes, row_major
@@ -330,7 +331,8 @@ class KernelBuilder(Issuer):
         """The kernel, ready to print, compile and launch; nothing can be added to the builder afterwards.
 
         `sync="auto"` places flags and barriers; `sync="manual"` keeps the author's, and compiling refuses a kernel in which one is
-        missing. `block_dim` is the number of cores where a launch names none.
+        missing; `sync="unchecked"` leaves that to the emulator, which names the two instructions that collide when they do.
+        `block_dim` is the number of cores where a launch names none.
         """
         self._check_complete(sync, block_dim, target)
         self.body.sealed = True
@@ -341,8 +343,8 @@ class KernelBuilder(Issuer):
     def _check_complete(self, sync: str, block_dim: int, target: str) -> None:
         if self.body.sealed:
             self.body.fail(f"{self.name} is built already")
-        if sync not in ("auto", "manual"):
-            self.body.fail(f"sync is 'auto' or 'manual', got {sync!r}")
+        if sync not in SYNC:
+            self.body.fail(f"sync is {', '.join(map(repr, SYNC))}; got {sync!r}")
         if not isinstance(block_dim, int) or block_dim < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             self.body.fail(f"block_dim is the number of cores, 1 or more; got {block_dim!r}")
         try:

@@ -173,7 +173,6 @@ interpreter and the emulator agree to the bit and a long sum keeps the error of 
 
 INSTRUCTIONS = (*_UNARY, *_BINARY, *_SCALAR, *_COMPARE, *_MOVE, *_REDUCE)
 BY_NAME = {row.name: row for row in INSTRUCTIONS}
-OPCODE = {row.name: number for number, row in enumerate(INSTRUCTIONS)}
 
 ROUND_MODES = ("rint", "floor", "ceil", "round", "trunc", "odd")
 """Rounding of a cast (hw §9) in the order of their numbers in the emulator; `odd` is f32 → f16 only."""

@@ -69,16 +69,6 @@ class View:
     def contiguous(shape: Sequence[int]) -> View:
         return View(tuple(shape), strides_of(shape))
 
-    @property
-    def is_contiguous(self) -> bool:
-        """Row-major without gaps (dimensions of size 1 have no say)."""
-        step = 1
-        for dim, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if dim != 1 and stride != step:
-                return False
-            step *= dim
-        return True
-
     def transpose(self, permutation: Sequence[int]) -> View:
         return View(
             tuple(self.shape[p] for p in permutation), tuple(self.strides[p] for p in permutation), self.offset

@@ -7,7 +7,7 @@ which gathers public Ascend documentation; "derived" is arithmetic on such numbe
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from .dtypes import BLOCK_BYTES
 
@@ -75,8 +75,6 @@ class Target:
     unaligned_efficiency: float = 0.70  # hw §6: 32 B-aligned against 512 B-aligned GM addresses
     aligned_gm_bytes: int = 512  # hw §6
     launch_us: float = 3.0  # hw §6
-    energy_pj: dict[str, float] = field(default_factory=lambda: dict[str, float]())
-    overflow: str = "ieee"  # hw §9: or "saturate"
 
     @property
     def ub_bytes(self) -> int:
@@ -161,13 +159,9 @@ def _changed(target: Target, key: str, text: str) -> Target:
     if key in target.memories:
         memory = replace(target.memories[key], bytes=_whole(key, text))
         return replace(target, memories={**target.memories, key: memory})
-    if key == "overflow":
-        if text not in ("ieee", "saturate"):
-            raise ValueError(f"target option overflow is 'ieee' or 'saturate', not '{text}'")
-        return replace(target, overflow=text)
     if key in ("vector_cores", "cube_cores"):
         return replace(target, **{key: _whole(key, text)})
-    known = [*target.memories, "overflow", "vector_cores", "cube_cores"]
+    known = [*target.memories, "vector_cores", "cube_cores"]
     near = get_close_matches(key, known, 1) or [", ".join(known)]
     raise ValueError(f"unknown target option '{key}'; did you mean '{near[0]}'?")
 

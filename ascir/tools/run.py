@@ -14,7 +14,7 @@ from ascir.diagnostics import UsageError
 from ascir.operator import TensorSpec
 
 from .shell import unreadable
-from .source import Array, Input, load
+from .source import Array, Input, Wishes, load
 
 SHOWN = 6
 """Elements of a result that are printed when it is not saved."""
@@ -22,7 +22,7 @@ SHOWN = 6
 
 def run(args: argparse.Namespace) -> None:
     """Run once; a second time with a trace for `--profile` and `--trace`."""
-    source = load(args.file, args.block_dim)
+    source = load(args.file, Wishes(args.block_dim, args.sync))
     inputs = [_input(text) for text in args.input]
     results = source.results(inputs)
     if len(args.output) > len(results):
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
 def compile_(args: argparse.Namespace) -> None:
     """Print or save the C, or the IR after a pass."""
     inputs = [_input(text) for text in args.input]
-    compiled = load(args.file, None).compiled(inputs)
+    compiled = load(args.file).compiled(inputs)
     text = compiled.c_source if args.stage is None else f"{compiled.ir(args.stage)}\n"
     if args.output_file is None:
         print(text, end="")

@@ -11,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
@@ -55,8 +55,16 @@ class Source(Protocol):
     def profile(self, inputs: Sequence[Input]) -> Profile: ...
 
 
-def load(spec: str, block_dim: int | None) -> Source:
-    """The operator or kernel that `FILE[:NAME]` names, to run on `block_dim` cores (None: as it is declared)."""
+@dataclass(frozen=True)
+class Wishes:
+    """How to run: on so many cores, with a kernel's pipes ordered so (`pipeline.SYNC`); None is as the source declares it."""
+
+    block_dim: int | None = None
+    sync: str | None = None
+
+
+def load(spec: str, wishes: Wishes = Wishes()) -> Source:
+    """The operator or kernel that `FILE[:NAME]` names."""
     path, name = (spec, None) if os.path.exists(spec) else _split(spec)
     try:
         with open(path, "rb") as file:
@@ -64,9 +72,9 @@ def load(spec: str, block_dim: int | None) -> Source:
     except OSError as error:
         raise UsageError(unreadable(path, error)) from None
     if not path.endswith(".py"):
-        return _from_text(text, path, name, block_dim)
+        return _from_text(text, path, name, wishes)
     with blame_author(path):
-        return _from_python(path, name, block_dim)
+        return _from_python(path, name, wishes)
 
 
 def _split(spec: str) -> tuple[str, str | None]:
@@ -114,14 +122,14 @@ def _last_place(path: str, error: Exception) -> FileLineColLoc | None:
 # Python files
 
 
-def _from_python(path: str, name: str | None, block_dim: int | None) -> Source:
+def _from_python(path: str, name: str | None, wishes: Wishes) -> Source:
     names = vars(_module(path))
     known = {n: v for n, v in names.items() if isinstance(v, HybridOperator | Kernel)}
     chosen = names.get(name) if name else None
     if name and callable(chosen) and name not in known:
         known[name] = hybrid_operator(chosen)
     found = _pick(path, name, known, "@hybrid_operator or ascir.Kernel")
-    return KernelSource(found, block_dim) if isinstance(found, Kernel) else OperatorSource(found, path, block_dim)
+    return KernelSource(found, wishes) if isinstance(found, Kernel) else OperatorSource(found, path, wishes)
 
 
 def _module(path: str) -> ModuleType:
@@ -138,9 +146,10 @@ def _module(path: str) -> ModuleType:
 class OperatorSource:
     """A `@hybrid_operator` of a Python file."""
 
-    def __init__(self, operator: HybridOperator, path: str, block_dim: int | None):
-        if block_dim is not None:
-            operator.options = replace(operator.options, block_dim=block_dim)
+    def __init__(self, operator: HybridOperator, path: str, wishes: Wishes):
+        _refuse_sync(path, wishes)
+        if wishes.block_dim is not None:
+            operator.options = replace(operator.options, block_dim=wishes.block_dim)
         self._operator = operator
         self._path = path
 
@@ -157,6 +166,11 @@ class OperatorSource:
             return self._operator.profile(*inputs)
 
 
+def _refuse_sync(path: str, wishes: Wishes) -> None:
+    if wishes.sync is not None:
+        raise UsageError(f"--sync is for kernels; the compiler orders the pipes of a function such as that of {path}")
+
+
 def _leaves(value: Any) -> Generator[Array]:
     """The arrays in what a function returned: one, or tuples, lists and dicts of them."""
     if isinstance(value, dict):
@@ -171,25 +185,27 @@ def _leaves(value: Any) -> Generator[Array]:
 # Textual IR
 
 
-def _from_text(text: bytes, path: str, name: str | None, block_dim: int | None) -> Source:
+def _from_text(text: bytes, path: str, name: str | None, wishes: Wishes) -> Source:
     module = parse_module(text, path)
     verify_module(module)
     known: dict[str, Callable[[], Source]] = {}
     for op in module.ops:
         if isinstance(op, KernelOp):
             kernel = op.sym_name.data
-            known[kernel] = lambda kernel=kernel: KernelSource(Kernel.parse(text, kernel, filename=path), block_dim)
+            known[kernel] = lambda kernel=kernel: KernelSource(Kernel.parse(text, kernel, filename=path), wishes)
         elif isinstance(op, FuncOp):
-            known[op.sym_name.data] = lambda op=op: FunctionSource(module, op, block_dim)
+            known[op.sym_name.data] = lambda op=op: FunctionSource(op, path, wishes)
     return _pick(path, name, known, "function or kernel")()
 
 
 class KernelSource:
     """A kernel: its inputs are its arguments in order, with or without the arrays it only writes."""
 
-    def __init__(self, kernel: Kernel, block_dim: int | None):
+    def __init__(self, kernel: Kernel, wishes: Wishes):
+        if wishes.sync is not None:
+            kernel = Kernel(kernel.module, kernel.parameters, sync=wishes.sync, target=kernel.target)
         self._kernel = kernel
-        self._block_dim = block_dim
+        self._block_dim = wishes.block_dim
 
     def compiled(self, inputs: Sequence[Input]) -> Compiled:
         return self._kernel.compiled
@@ -237,12 +253,14 @@ class KernelSource:
 
 
 class FunctionSource:
-    """A function of `ascend` ops on tensors; sizes it leaves open are those of the inputs."""
+    """A function of `ascend` ops on tensors, apart from what else its file holds; sizes it leaves open are those of the inputs."""
 
-    def __init__(self, module: ModuleOp, function: FuncOp, block_dim: int | None):
-        self._module = module
-        self._function = function
-        self._block_dim = block_dim
+    def __init__(self, function: FuncOp, path: str, wishes: Wishes):
+        _refuse_sync(path, wishes)
+        self._function = function.clone()
+        self._module = ModuleOp([self._function])
+        self._module.location = function.location
+        self._block_dim = wishes.block_dim
 
     def compiled(self, inputs: Sequence[Input]) -> Any:
         from ascir.compile import compile_module

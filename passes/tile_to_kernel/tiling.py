@@ -72,11 +72,12 @@ def assign_buffers(program: Program) -> dict[Register, Register]:
     position = 0
     for section in program.sections():
         for step in section:
-            dying = {r for r in registers_read(step) if last_use[r] == position and r.role == "temp"}
+            # Dicts stand for sets here: the order of a set of objects differs from run to run, and so would the kernels.
+            dying = dict.fromkeys(r for r in registers_read(step) if last_use[r] == position and r.role == "temp")
             for register in registers_written(step):
                 if register not in home:
                     home[register] = _pick(step, register, dying, home, free)
-            dead = dying | {r for r in registers_written(step) if last_use[r] == position and r.role == "temp"}
+            dead = dying | dict.fromkeys(r for r in registers_written(step) if last_use[r] == position and r.role == "temp")
             for register in dead:
                 buffer = home[register]
                 if buffer not in (home[r] for r in registers_written(step) if r not in dead):
@@ -103,7 +104,7 @@ def _key(register: Register) -> tuple[object, ...]:
 def _pick(
     step: Step,
     register: Register,
-    dying: set[Register],
+    dying: Iterable[Register],
     home: dict[Register, Register],
     free: dict[tuple[object, ...], list[Register]],
 ) -> Register:

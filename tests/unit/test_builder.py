@@ -743,7 +743,7 @@ MISTAKES: dict[str, tuple[Callable[[KernelBuilder, Any], Any], str]] = {
     "event that is not known": (lambda k, v: k.set_flag("V", "S", v.n), "an event id is a number known now, got n"),
     "no cores": (lambda k, v: k.build(block_dim=0), "block_dim is the number of cores, 1 or more; got 0"),
     "no such target": (lambda k, v: k.build(target="ascend910c"), "unknown target 'ascend910c'; did you mean 'ascend910b'?"),
-    "no such sync": (lambda k, v: k.build(sync="none"), "sync is 'auto' or 'manual', got 'none'"),
+    "no such sync": (lambda k, v: k.build(sync="none"), "sync is 'auto', 'manual', 'unchecked'; got 'none'"),
 }
 
 
