@@ -370,6 +370,22 @@ def hybrid_operator(
     def decorate(function: Callable[..., Any]) -> HybridOperator:
         if not callable(function):
             fail(f"hybrid_operator takes a function, got {type(function).__name__}")
-        return HybridOperator(function, options, infer_shape)
+        return HybridOperator(_of_ufunc(function) if isinstance(function, np.ufunc) else function, options, infer_shape)
 
     return decorate if function is None else decorate(function)
+
+
+def _of_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
+    """A ufunc as a function of its operands alone; its keywords (`out`, `dtype`, …) are none of a kernel's."""
+
+    def unary(x: Any, /) -> Any:
+        return ufunc(x)
+
+    def binary(x: Any, y: Any, /) -> Any:
+        return ufunc(x, y)
+
+    if ufunc.nin > 2:
+        fail(f"np.{ufunc.__name__} takes {ufunc.nin} operands; write a function around it")
+    function = unary if ufunc.nin == 1 else binary
+    function.__name__ = function.__qualname__ = ufunc.__name__
+    return function

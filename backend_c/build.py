@@ -30,7 +30,7 @@ from ascir.diagnostics import AscirError
 RUNTIME = Path(__file__).parent / "runtime"
 """The emulator's sources; kernels include `ascir_core.h` from here."""
 
-_LANGUAGE = ("-std=gnu11", "-fPIC", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-fno-sanitize=undefined")
+_LANGUAGE = ("-std=gnu11", "-fPIC", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
 _RUNTIME_FLAGS = (*_LANGUAGE, "-O3", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden")
 _KERNEL_FLAGS = (*_LANGUAGE, "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-parameter")
 _LIBRARY = "libascir.so"

@@ -137,7 +137,7 @@ class _Pointer:
 
 
 def _are_runs(*pointers: _Pointer) -> bool:
-    """Equally many contiguous elements each: one count says it all. Else each operand gives its own extents, which the emulator compares."""
+    """Equally many contiguous elements each: one count says it all. Else each operand gives its extents, for the emulator to compare."""
     first = pointers[0].sizes
     return len(first) == 1 and all(p.sizes == first and "1" in (*p.strides, *first) for p in pointers)
 
@@ -320,9 +320,12 @@ class _Printer:
         sources = [self.pointer(v) for v in op.sources]
         if isinstance(op, ReduceOp):
             work = self.pointer(op.work)
+            for written in (target, work):
+                self._has_strides(op, written, "1")
             call = f"{target.text}, {self._tile(sources[0])}, {work.text}, {self._count(work)}, {op.axis.value.data}"
             return self.line(f"{name}({call});", op)
         if isinstance(op, BlockBroadcastOp):
+            self._has_strides(op, target, str(target.dtype.c0), "1")
             return self.line(f"{name}({target.text}, {sources[0].text}, {self._count(sources[0])});", op)
         extra = [self.value(v) for v in op.operands if not isinstance(v.type, MemRefType)]
         if isinstance(op, CastOp):
@@ -336,6 +339,12 @@ class _Printer:
             return self.line(f"{name}({call});", op)
         parts = [self._tile(p) for p in (target, *sources)]
         self.line(f"{name}_2d({', '.join([*parts, *extra])});", op)
+
+    def _has_strides(self, op: VectorOp, written: _Pointer, *expected: str) -> None:
+        """Where the C names only a pointer, the elements lie as the instruction expects."""
+        if any(s != e and n != "1" for n, s, e in zip(written.sizes, written.strides, expected, strict=True)):
+            found, known = (", ".join(strides) for strides in (written.strides, expected))
+            raise PassFailedException(f"c: {op.name} writes {written.base} with strides [{found}]; this instruction knows [{known}] only")
 
     # scalar access
 

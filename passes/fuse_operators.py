@@ -167,9 +167,13 @@ class _Fuser:
     def _fits(self, group: _Group, op: Operation) -> bool:
         if len(group.ops) >= self.max_ops or len(group.bases) >= MAX_BUFFERS:
             return False
-        if not group.reduces and not isinstance(op, ascend.ReduceOp):
+        if not group.reduces and not isinstance(op, ascend.ReduceOp) and not self._reads_window(group, op):
             return shape_of(op.results[0]) == shape_of(group.ops[0].results[0])
         return self._lowerable(group, (op,))
+
+    def _reads_window(self, group: _Group, op: Operation) -> bool:
+        """Whether the op reads a value of the group under another shape: then equal results do not make one loop nest."""
+        return any(self.chain(v) is not None and self.home.get(self.base(v)) is group for v in op.operands)
 
     def _lowerable(self, group: _Group, more: Sequence[Operation]) -> bool:
         """Try: does the group with these ops still make one kernel?"""
@@ -177,8 +181,9 @@ class _Fuser:
         members = set(ops)
         results = [op.results[0] for op in ops]
         outputs = [v for v in results if any(use.operation not in members for use in v.uses)] or results[-1:]
-        if any(num_elements(shape_of(v)) == 0 for v in (*results, *(ops[0].operands))):
-            return True
+        empty = {num_elements(shape_of(v)) == 0 for v in results}
+        if True in empty:
+            return False not in empty
         for op in more:
             self.home[op.results[0]] = group
         block, _ = self.build(ops, outputs, group)

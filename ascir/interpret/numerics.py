@@ -52,7 +52,7 @@ def number(value: Any, dtype: DType) -> Any:
 
 def _through_double(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
     def run(x: Array) -> Array:
-        return np.asarray(function(x.astype(np.float64))).astype(x.dtype)
+        return _through_single(np.asarray(function(x.astype(np.float64))), x.dtype)
 
     return run
 
@@ -201,7 +201,7 @@ _FUNCTIONS = frozenset(
     "exp ln rsqrt exp2 expm1 log1p log2 log10 cbrt sin cos tan asin acos atan"
     " sinh cosh tanh asinh acosh atanh erf erfc pow atan2 hypot".split()
 )
-"""Instructions computed in double and rounded once; the others are exact in f32 or defined by NumPy's f32 (`floor_div`)."""
+"""Instructions computed in double and rounded to f32; the others are exact in f32 or defined by NumPy's f32 (`floor_div`)."""
 
 
 @cache
@@ -217,7 +217,12 @@ def instruction(row: Instruction, **operands: Any) -> Array:
         operands = {name: value.astype(wide) for name, value in operands.items()}
     names = {"np": np, "rsqrt": _rsqrt, "erf": _erf, "erfc": _erfc, "floor_div": np.floor_divide, **operands}
     result = np.asarray(eval(_code(row.numpy), names))
-    return result if result.dtype == np.bool_ else result.astype(dtype)
+    return result if result.dtype == np.bool_ else _through_single(result, dtype)
+
+
+def _through_single(x: Array, dtype: DType) -> Array:
+    """A function's value in double, rounded to f32 as the machine computes it, and from there to f16 or bf16."""
+    return x.astype(np.float32).astype(dtype) if is_narrow_float(dtype) else x.astype(dtype)
 
 
 def iota(start: Any, count: int, dtype: DType) -> Array:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from ascir.diagnostics import UsageError
 from ascir.machine import dtypes
@@ -64,9 +67,16 @@ def _cache() -> str:
     from ascir.backend_c.build import cache_folder
 
     folder = cache_folder()
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    total = sum(path.stat().st_size for path in files)
-    return f"{folder}: {len(files)} files, {total / 1e6:.1f} MB ($ASCIR_CACHE moves it; it may be deleted)"
+    sizes = list(_sizes(folder))
+    return f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB ($ASCIR_CACHE moves it; it may be deleted)"
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    """Bytes of each file; those that a process which builds at this moment takes away are left out."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                yield os.path.getsize(os.path.join(parent, name))
 
 
 def _size(count: int) -> str:

@@ -95,7 +95,7 @@ static bool must_wait(const ascir_core *core, const ascir_instr *instr) {
 
 static void make_room(ascir_core *core, ascir_pipe *pipe, const ascir_instr *instr) {
   if (pipe->head + pipe->waiting < pipe->capacity) return;
-  memmove(pipe->queue, pipe->queue + pipe->head, (size_t)pipe->waiting * sizeof *pipe->queue);
+  if (pipe->waiting) memmove(pipe->queue, pipe->queue + pipe->head, (size_t)pipe->waiting * sizeof *pipe->queue);
   pipe->head = 0;
   if (pipe->waiting < pipe->capacity / 2) return;
   int32_t capacity = pipe->capacity ? 2 * pipe->capacity : 64;

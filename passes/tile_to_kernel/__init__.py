@@ -24,6 +24,7 @@ from ascir.dialects import ascend, memory
 from ascir.dialects.types import shape_of, tensor_type
 from ascir.machine.layout import View, num_elements, strides_of
 from ascir.machine.target import ASCEND910B, Target, parse_target
+from ascir.passes.operators import refuse
 from ascir.passes.tile_to_kernel.build import build_kernel, gm_type
 from ascir.passes.tile_to_kernel.nest import NotLowerable, nests_of
 
@@ -88,7 +89,7 @@ class _Host:
     def _argument(self, value: SSAValue, hint: str | None) -> SSAValue:
         type_ = tensor_type(value)
         if not type_.has_static_shape():
-            raise PassFailedException(f"tile-to-kernel: {type_} has unknown dimensions; give shapes (infer-shapes fills them)")
+            refuse(self.func, f"tile-to-kernel: {type_} has unknown dimensions; give shapes (infer-shapes fills them)")
         arg = self.block.insert_arg(gm_type(type_), len(self.block.args))
         arg.name_hint = hint
         return arg

@@ -88,7 +88,8 @@ def cross(values: Array) -> tuple[Array, Array]:
 
 # --- operators on tensors -------------------------------------------------------------------------------------------------
 
-_ELEMENTWISE = [(row.name, d) for row in OPERATORS.values() if row.name not in ("rsqrt", "erf", "relu") for d in ALL if row.accepts(d.kind)]
+_NO_UFUNC = ("rsqrt", "erf", "erfc", "relu")
+_ELEMENTWISE = [(row.name, d) for row in OPERATORS.values() if row.name not in _NO_UFUNC for d in ALL if row.accepts(d.kind)]
 
 
 @pytest.mark.parametrize(("name", "dtype"), _ELEMENTWISE, ids=lambda v: getattr(v, "name", v))
@@ -869,6 +870,7 @@ EXACT = {"floor_div", "mod", "fmod", "adds", "muls", "maxs", "mins"} | {r.name f
 
 _OWN_FUNCTION: dict[str, Callable[[Array], Array]] = {
     "rsqrt": lambda x: 1 / np.sqrt(x),
+    "erfc": lambda x: np.array([math.erfc(v) for v in x.ravel().tolist()]).reshape(x.shape),
     "erf": lambda x: np.array([math.erf(v) for v in x.ravel().tolist()]).reshape(x.shape),
     "relu": lambda x: np.maximum(x, np.zeros_like(x)),
 }

@@ -578,3 +578,9 @@ def test_the_public_names():
         assert getattr(ascir, name) is not None and name in dir(ascir)
     with pytest.raises(AttributeError, match="module 'ascir' has no attribute 'nothing'"):
         _ = ascir.nothing  # pyright: ignore
+
+
+def test_a_bare_ufunc_is_a_function_of_its_operands() -> None:
+    x = np.linspace(-1, 1, 7, dtype=np.float32)
+    np.testing.assert_allclose(hybrid_operator(np.exp)(x), np.exp(x), rtol=1e-6)
+    np.testing.assert_array_equal(hybrid_operator(np.maximum)(x, -x), np.abs(x))
