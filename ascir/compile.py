@@ -105,7 +105,7 @@ class Compiled:
         loaded = context()
         dump = os.environ.get("ASCIR_DUMP")
         if dump:
-            _write(Path(dump), self.name, 0, self.first, module)
+            _write(_folder(dump), self.name, 0, self.first, module)
         try:
             for number, pass_ in enumerate(self.passes, 1):
                 pass_.apply(loaded, module)
@@ -124,8 +124,7 @@ class Compiled:
             raise located(error) from error
         dump = os.environ.get("ASCIR_DUMP")
         if dump:
-            Path(dump).mkdir(parents=True, exist_ok=True)
-            (Path(dump) / f"{self.name}.c").write_text(emitted.source)
+            (_folder(dump) / f"{self.name}.c").write_text(emitted.source)
         return emitted
 
     def _dumped(self, profile: Profile) -> Profile:
@@ -141,8 +140,16 @@ class Compiled:
         return self.emitted.source
 
 
+def _folder(dump: str) -> Path:
+    """The folder that `ASCIR_DUMP` names."""
+    try:
+        Path(dump).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AscirError(f"no folder can be made at {dump}: {error.strerror}", hint="set ASCIR_DUMP to another, or unset it") from None
+    return Path(dump)
+
+
 def _write(folder: Path, name: str, number: int, stage: str, module: ModuleOp) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.{number:02}-{stage}.mlir").write_text(f"{module}\n")
 
 

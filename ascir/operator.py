@@ -18,7 +18,7 @@ import numpy as np
 from ascir.diagnostics import AscirError, did_you_mean
 from ascir.machine.target import parse_target
 from ascir.source import fail
-from ascir.tracing.arguments import TensorSpec, describe, holds_traced
+from ascir.tracing.arguments import TensorSpec, describe, holds_traced, native
 from ascir.tracing.environment import Environment
 from ascir.tracing.function import TracedFunction, symbol_name, trace
 from ascir.tracing.trace import Array, NumpyDType, is_sequence
@@ -190,7 +190,6 @@ class Program:
         self.traced = traced
         self.options = options
         self._captured = traced.captured
-        self._inputs = traced.inputs
         self._outputs = [(o.shape, o.numpy, o.dtype.alignment) for o in traced.outputs]
         self._rebuild = traced.rebuild
         self._compiled: CompiledModule | None = None
@@ -223,10 +222,7 @@ class Program:
     def _prepared(self, arrays: Sequence[Array]) -> list[Array]:
         """C-contiguous arrays as they are, others copied; then the captured ones."""
         inputs = [a if a.flags.c_contiguous else np.ascontiguousarray(a) for a in (*arrays, *self._captured)]
-        for k, dtype in enumerate(self._inputs):
-            if not inputs[k].dtype.isnative:
-                inputs[k] = inputs[k].astype(dtype)
-        return inputs
+        return [a if a.dtype.isnative else a.astype(native(a.dtype)) for a in inputs]
 
     def copied(self, arrays: Sequence[Array]) -> list[str]:
         """The names of the arguments that a run copies, and why."""

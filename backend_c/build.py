@@ -103,7 +103,7 @@ def _version(command: Sequence[str], key: str) -> str:
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise CompilerNotFound(f"`{shlex.join(command)} --version` fails; set CC to a C compiler that runs:\n{done.stderr.strip()}")
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(kept.parent)
     _write_whole(kept, done.stdout)
     return done.stdout
 
@@ -129,7 +129,24 @@ def _native() -> str:
 def cache_folder() -> Path:
     """`$ASCIR_CACHE`, else `~/.cache/ascir`."""
     chosen = os.environ.get("ASCIR_CACHE")
-    return Path(chosen) if chosen else Path.home() / ".cache" / "ascir"
+    return _absolute(chosen) if chosen else Path.home() / ".cache" / "ascir"
+
+
+@cache
+def _absolute(folder: str) -> Path:
+    """A relative folder stays where it was at its first use, wherever the process goes."""
+    return Path(folder).absolute()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AscirError(
+            f"no folder can be made at {folder}: {error.strerror}", hint="set ASCIR_CACHE to one that can be written"
+        ) from None
+    if not os.access(folder, os.W_OK):
+        raise AscirError(f"the folder {folder} cannot be written", hint="set ASCIR_CACHE to one that can")
 
 
 def _digest(*parts: str | bytes) -> str:
@@ -175,7 +192,7 @@ def _cached(folder: Path, library: str, build: Callable[[Path], None]) -> Path:
     wanted = folder / library
     if _is_sound(wanted):
         return wanted
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(folder.parent)
     with _lock(folder.parent / f".lock-{folder.name[-2:]}"):
         if _is_sound(wanted):
             return wanted

@@ -91,7 +91,7 @@ class Environment:
         if depth > MAX_DEPTH:
             return Identity(value)
         if _is_list(value):
-            return type(value), *[self._key(v, attributes, seen, depth + 1) for v in value]
+            return cast(type[Any], type(value)), *[self._key(v, attributes, seen, depth + 1) for v in value]
         if isinstance(value, bytearray):
             return bytearray, bytes(value)
         if isinstance(value, FunctionType):
@@ -155,9 +155,7 @@ def _is_table(value: Any) -> bool:
     return is_dict(value) or isinstance(value, Mapping)
 
 
-def _gather(
-    name: str, value: Any, attributes: frozenset[str], found: dict[int, tuple[str, Array]], seen: set[int], depth: int
-) -> None:
+def _gather(name: str, value: Any, attributes: frozenset[str], found: dict[int, tuple[str, Array]], seen: set[int], depth: int) -> None:
     if is_array(value):
         found[id(value)] = (name, value)
         return
@@ -185,15 +183,16 @@ def _reachable(function: Callable[..., Any]) -> tuple[list[FunctionType], frozen
     found: list[FunctionType] = []
     names: set[str] = set()
     _add(function, found)
-    _add(getattr(cast(Any, type(function)), "__call__", None), found)
     known = -1
     while known != len(names) + len(found):
         known = len(names) + len(found)
-        for each in list(found):
+        values = [_owner(function)]
+        for each in found:
             names.update(_names(each.__code__))
-            for _, read in _variables(each):
-                for value in _callables(read(), frozenset(names), set()):
-                    _add(value, found)
+            values += [read() for _, read in _variables(each)]
+        for value in values:
+            for callable_ in _callables(value, frozenset(names), set()):
+                _add(callable_, found)
     return found, frozenset(names)
 
 

@@ -32,7 +32,7 @@ from ascir.machine.dtypes import DType
 from ascir.source import fail
 from ascir.tracing.sizes import UnknownSize
 
-from .arguments import TensorSpec, check_array, native, rebuilt, substitute
+from .arguments import TensorSpec, check_array, rebuilt, substitute
 from .indexing import reshape_value
 from .tensor import TracedTensor
 from .trace import Array, NumpyDType, Shape, Trace, is_array, is_dict, is_sequence
@@ -53,13 +53,12 @@ class Output:
 class TracedFunction:
     """A traced function.
 
-    `module` holds `func.func @name`, whose arguments are the array arguments in order (dtypes `inputs`, in native byte order), then
-    the `captured` arrays. `rebuild` puts the results, in order of `outputs`, into the structure that the function returned.
+    `module` holds `func.func @name`, whose arguments are the array arguments in order, then the `captured` arrays. `rebuild` puts the
+    results, in order of `outputs`, into the structure that the function returned.
     """
 
     name: str
     module: ModuleOp
-    inputs: Sequence[NumpyDType]
     input_names: Sequence[str]
     captured: Sequence[Array]
     outputs: Sequence[Output]
@@ -79,8 +78,8 @@ class TracedFunction:
 
 
 def symbol_name(function: Callable[..., Any]) -> str:
-    """The function's name as a symbol: `gelu`; `operator` for what has no usable name."""
-    name = re.sub(r"\W+", "_", getattr(function, "__name__", ""), flags=re.ASCII).strip("_")
+    """The function's name as a symbol: `gelu`; `operator` for what has no usable name. Files bear it, so it is not long."""
+    name = re.sub(r"\W+", "_", getattr(function, "__name__", ""), flags=re.ASCII).strip("_")[:100]
     return name if name and not name[0].isdigit() else f"operator{'_' * bool(name)}{name}"
 
 
@@ -98,11 +97,11 @@ def trace(
     """
     place = definition(function)
     with Trace(place, names) as under_way:
-        inputs: list[tuple[str, NumpyDType]] = []
+        input_names: list[str] = []
 
         def tensor(array: Any, name: str) -> TracedTensor:
             row = check_array(array, name)
-            inputs.append((name, native(array.dtype)))
+            input_names.append(name)
             shape = array.sizes if isinstance(array, TensorSpec) else array.shape
             return TracedTensor(under_way, under_way.argument(shape, row, name))
 
@@ -115,8 +114,7 @@ def trace(
             values = _with_inferred_shapes(infer_shape, argument_shapes, values)
         module = _module(symbol_name(function), under_way, values, place)
     outputs = [Output(shape_of(v), row := dtype_of(tensor_type(v)), row.to_numpy()) for v in values]
-    names_, dtypes = [n for n, _ in inputs], [d for _, d in inputs]
-    return TracedFunction(symbol_name(function), module, dtypes, names_, under_way.captured, outputs, rebuild)
+    return TracedFunction(symbol_name(function), module, input_names, under_way.captured, outputs, rebuild)
 
 
 def _module(name: str, under_way: Trace, values: Sequence[SSAValue], place: LocationAttr) -> ModuleOp:

@@ -94,7 +94,7 @@ class Trace:
         found = self._captured_at.get(id(array))
         if found is None:
             name = self._names.get(id(array), "captured")
-            dtype = kernel_dtype(array.dtype, f"the array '{name}' that the function uses")
+            dtype = kernel_dtype(array.dtype.newbyteorder("="), f"the array '{name}' that the function uses")
             found = self.argument(array.shape, dtype, name)
             self._captured_at[id(array)] = found
             self.captured.append(array)

@@ -14,6 +14,7 @@ import pytest
 
 from ascir.backend_c import build, instructions_header
 from ascir.backend_c.emulator import Kernel, launch
+from ascir.diagnostics import AscirError
 from ascir.machine.target import ASCEND910B
 
 EMPTY = '#include "ascir_core.h"\nASCIR_KERNEL(k) {}\n'
@@ -40,6 +41,22 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(library.parent, fresh / library.parent.name)
     monkeypatch.setenv("ASCIR_CACHE", str(fresh))
     return fresh
+
+
+def test_a_cache_that_cannot_be_written_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ASCIR_CACHE", str(tmp_path / "file"))
+    monkeypatch.setenv("CC", str(_fake_compiler(tmp_path, "echo fake 3.0")))
+    with pytest.raises(AscirError, match=r"no folder can be made at .*: Not a directory\nhint: set ASCIR_CACHE"):
+        build.runtime()
+
+
+def test_a_relative_cache_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASCIR_CACHE", f"relative-{tmp_path.name}")
+    monkeypatch.chdir(tmp_path)
+    before = build.cache_folder()
+    monkeypatch.chdir("/")
+    assert build.cache_folder() == before == tmp_path / f"relative-{tmp_path.name}"
 
 
 # --- the compiler ---------------------------------------------------------------------------------------------------------------
@@ -125,6 +142,7 @@ _FIRST_USE = """
 import sys
 from ascir.backend_c import build
 from ascir.backend_c.emulator import Kernel, launch
+from ascir.diagnostics import AscirError
 from ascir.machine.target import ASCEND910B
 report = launch(Kernel(build.compile_kernel(sys.argv[1], "first"), "k"), [], 1, ASCEND910B)
 print(report.result.cycles)

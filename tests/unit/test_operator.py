@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import ChainMap, deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -584,3 +585,127 @@ def test_a_bare_ufunc_is_a_function_of_its_operands() -> None:
     x = np.linspace(-1, 1, 7, dtype=np.float32)
     np.testing.assert_allclose(hybrid_operator(np.exp)(x), np.exp(x), rtol=1e-6)
     np.testing.assert_array_equal(hybrid_operator(np.maximum)(x, -x), np.abs(x))
+
+
+class Module:
+    """Reads its own attribute, one of its class, a property, and one that a slot holds."""
+
+    rate = 1.0
+
+    def __init__(self) -> None:
+        self.weight = 2.0
+        self.inner = Slotted(1.0)
+
+    @property
+    def bias(self) -> float:
+        return self.weight - 2.0
+
+    def __call__(self, x: Array) -> Array:
+        return x * self.weight * self.rate * self.inner.value + self.bias
+
+    forward = __call__
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value: float):
+        self.value = value
+
+
+@pytest.mark.parametrize("kind", ["method", "object", "called", "listed", "partial"])
+def test_changes_are_seen_in_objects_that_are_called(compiler: Compiler, monkeypatch: pytest.MonkeyPatch, kind: str):
+    module = Module()
+    layers = [module]
+    functions: dict[str, Any] = {
+        "method": module.forward, "object": module, "partial": partial(module),
+        "called": lambda x: module(x), "listed": lambda x: layers[0](x),
+    }  # fmt: skip
+    f = hybrid_operator(functions[kind])
+    x = floats(3)
+    np.testing.assert_array_equal(f(x), x * 2)
+    module.weight = 3.0
+    np.testing.assert_array_equal(f(x), x * 3 + 1)
+    monkeypatch.setattr(Module, "rate", 2.0)
+    np.testing.assert_array_equal(f(x), x * 6 + 1)
+    module.inner.value = 0.5
+    np.testing.assert_array_equal(f(x), x * 3 + 1)
+    assert len(compiler.requests) == 4
+    f(x)
+    assert len(compiler.requests) == 4
+
+
+def test_changes_are_seen_in_defaults_code_and_other_containers(compiler: Compiler):
+    def helper(x: Array, by: list[float] = [2.0]) -> Array:  # noqa: B006
+        return x * by[0] + len(data) + queue[0] + table["k"] + getattr(settings, "shift")  # noqa: B009
+
+    data, queue, table, settings = bytearray(b"a"), deque([0.0]), ChainMap({"k": 0.0}), SimpleNamespace(shift=0.0)
+    f = hybrid_operator(lambda x: helper(x))
+    x = floats(3)
+    np.testing.assert_array_equal(f(x), x * 2 + 1)
+    helper.__defaults__ = ([3.0],)
+    np.testing.assert_array_equal(f(x), x * 3 + 1)
+    data.extend(b"bc")
+    np.testing.assert_array_equal(f(x), x * 3 + 3)
+    queue[0] = 1.0
+    np.testing.assert_array_equal(f(x), x * 3 + 4)
+    table["k"] = 1.0
+    np.testing.assert_array_equal(f(x), x * 3 + 5)
+    settings.shift = 1.0
+    np.testing.assert_array_equal(f(x), x * 3 + 6)
+
+
+def test_changes_are_seen_in_the_code_of_a_function(compiler: Compiler):
+    def helper(x: Array) -> Array:
+        return x * 2
+
+    f = hybrid_operator(lambda x: helper(x))
+    x = floats(3)
+    np.testing.assert_array_equal(f(x), x * 2)
+    helper.__code__ = (lambda x: x * 3).__code__
+    np.testing.assert_array_equal(f(x), x * 3)
+
+
+def test_objects_that_refer_to_each_other_are_followed_once(compiler: Compiler):
+    ring = [SimpleNamespace(k=float(k)) for k in range(12)]
+    for a in ring:
+        for k, b in enumerate(ring):
+            setattr(a, f"to{k}", b)
+    first = ring[0]
+    f = hybrid_operator(lambda x: x * first.to1.to2.to3.to4.to5.to6.to7.to8.to9.to10.to11.k)
+    x = floats(3)
+    started = time.perf_counter()
+    np.testing.assert_array_equal(f(x), x * 11)
+    ring[11].k = 5.0
+    np.testing.assert_array_equal(f(x), x * 5)
+    assert time.perf_counter() - started < 5
+
+
+def test_a_captured_array_in_the_other_byte_order(compiler: Compiler):
+    weight = np.arange(4).astype(">f4")
+    f = hybrid_operator(lambda x: x * weight)
+    x = floats(4)
+    np.testing.assert_array_equal(f(x), x * weight)
+    weight[1] = 7
+    np.testing.assert_array_equal(f(x), x * weight)
+
+
+def test_a_long_name_makes_no_long_file_name():
+    def f(x: Array) -> Array:
+        return x + 1
+
+    f.__name__ = "x" * 300
+    np.testing.assert_array_equal(hybrid_operator(f)(floats(3)), floats(3) + 1)
+
+
+def test_a_dump_that_cannot_be_written_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ASCIR_DUMP", str(tmp_path / "file"))
+    with pytest.raises(AscirError, match=r"no folder can be made at .*file: File exists\nhint: set ASCIR_DUMP"):
+        hybrid_operator(lambda x: x + 1)(floats(3))
+
+
+def test_a_run_over_no_elements_has_an_empty_timeline(tmp_path: Path):
+    profile = hybrid_operator(lambda x: x + 1).profile(floats(0))
+    profile.save_trace(tmp_path / "trace.json")
+    assert profile.trace()["traceEvents"] == []

@@ -4,6 +4,8 @@
 quick tests to other programs; the slow test takes thousands.
 """
 
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import os
@@ -44,7 +46,7 @@ def wrong(made: Program, kind: str, options: dict[str, Any]) -> str:
 
     random_program.__name__ = made.name
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # what NumPy says of 0 // 0, the variance of nothing, …
         expected = [np.asarray(v) for v in made(*made.inputs)]
         wide = [np.asarray(v) for v in made(*(x.astype(np.float64) for x in made.inputs))] if kind == "smooth" else expected
     found = hybrid_operator(random_program, **options)(*made.inputs)
@@ -73,6 +75,28 @@ def check(kind: str, seed: int) -> None:
 def test_random_programs(kind: str, part: int) -> None:
     for seed in range(FIRST + part * 15, FIRST + (part + 1) * 15):
         check(kind, seed)
+
+
+def test_a_window_on_a_group_under_the_same_final_shape() -> None:
+    """The reshape and the broadcast back were taken into one loop nest, which no kernel can be."""
+    x = np.arange(9, dtype=np.int16).reshape(1, 9)
+    found, expected = run_both(lambda x: (x + 1).reshape(9) + x, x)
+    np.testing.assert_array_equal(found, expected)
+    for found, expected in zip(*run_both(lambda x: (s := x.sum(axis=(0, 1)), np.fmax(s, x)), x[:, None]), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_an_empty_part_of_a_value_that_is_used_whole() -> None:
+    """The empty result joined the loop nest of the others."""
+    x = np.ones((2, 9), np.bool_)
+    for found, expected in zip(*run_both(lambda x: ((m := ~x.max(keepdims=True)) // x[:1, 0:0], m), x), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def run_both(function: Any, *inputs: Any) -> tuple[Any, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return hybrid_operator(function)(*inputs), function(*inputs)
 
 
 @pytest.mark.slow
