@@ -43,8 +43,15 @@ def arrays_of(kernel: Kernel, number: int) -> list[Any]:
             values.append(number)
         else:
             size = [extent if isinstance(extent, int) else 64 for extent in parameter.extents]
-            values.append(np.arange(np.prod(size), dtype=np.float32).reshape(size) * (not parameter.output))
+            values.append(apart(np.arange(np.prod(size), dtype=np.float32) * (not parameter.output)).reshape(size))
     return values
+
+
+def apart(values: np.ndarray) -> np.ndarray:
+    """The values far from any other argument: what misses an array by a few bytes must not happen to hit the next one."""
+    room = np.zeros(values.size + 2048, values.dtype)
+    room[1024:-1024] = values
+    return room[1024:-1024]
 
 
 @dataclass(frozen=True)
