@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from ascir.backend_c import build
+from ascir.backend_c import build, schedule
 from ascir.backend_c.instructions_header import OPERATION_NAMES, TARGET_INTEGERS, TARGET_NUMBERS
+from ascir.backend_c.schedule import SCHEDULES
 from ascir.machine.dtypes import ALL
 from ascir.machine.instructions import INSTRUCTIONS
 from ascir.machine.target import PIPES, SPACES, Target
@@ -111,6 +112,10 @@ class Request(Structure):
     threads: I32
     checks: I32
     tracing: I32
+    thorough: I32
+    policy: I32
+    windows: I32
+    seed: I64
 
 
 @_c_struct
@@ -132,6 +137,7 @@ class RawFault(Structure):
     other_pipe: I32
     other_line: I32
     other_writes: I32
+    other_block: I32
     flag_source: I32
     flag_pipe: I32
     flag_event: I32
@@ -189,6 +195,7 @@ class Result(Structure):
     events: I64
     buffers: I64
     events_lost: I64
+    accesses_lost: I64
     out_of_memory: I32
 
 
@@ -257,6 +264,11 @@ class Kernel:
         self.entry = ctypes.cast(entry, c_void_p).value
 
 
+def thorough_checks() -> bool:
+    """Whether `ASCEND_DEBUG=1` asks for the checks that cost more."""
+    return os.environ.get("ASCEND_DEBUG", "") not in ("", "0")
+
+
 def launch(
     kernel: Kernel,
     args: Sequence[Gm | int | float],
@@ -266,15 +278,18 @@ def launch(
     trace: bool = False,
     checks: bool = True,
     threads: int | None = None,
+    real_addresses: bool = False,
 ) -> RawReport:
-    """Run `block_dim` blocks of a kernel on at most `threads` host threads (default: all).
+    """Run `block_dim` blocks of a kernel on at most `threads` host threads (default: all), under the current `Schedule`.
 
-    The memory behind `Gm` arguments must stay alive during the call. Faults are collected, not raised. ValueError for a block_dim
-    below 1, MemoryError if the host has no room for a core.
+    The memory behind `Gm` arguments must stay alive during the call. A kernel sees it through made-up addresses, unless it needs
+    `real_addresses` because its C dereferences pointers itself. Faults are collected, not raised. ValueError for a block_dim below 1,
+    MemoryError if the host has no room for a core.
     """
     if block_dim < 1:
         raise ValueError(f"block_dim is {block_dim}; expected 1 or more")
     values = _arguments(args)
+    plan = schedule.current()
     request = Request(
         kernel.entry,
         ctypes.addressof(values),
@@ -284,6 +299,10 @@ def launch(
         host_threads() if threads is None else threads,
         checks,
         trace,
+        thorough_checks(),
+        SCHEDULES.index(plan.name),
+        not real_addresses,
+        plan.seed,
     )
     result = Result()
     kernel.runtime.launch(kernel.runtime.pool, ctypes.addressof(request), ctypes.addressof(result))

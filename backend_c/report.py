@@ -318,6 +318,13 @@ class _Words:
         return f"{name} on {PIPES[self.raw.pipe]}" if self.raw.pipe >= 0 else name
 
     @property
+    def other(self) -> str:
+        """`copy on MTE2 (gelu.py:12)`."""
+        place = self.place(self.raw.other_line)
+        at = f" ({place})" if place else ""
+        return f"{OPERATION_NAMES[self.raw.other_opcode]} on {_pipe_name(self.raw.other_pipe)}{at}"
+
+    @property
     def does(self) -> str:
         return "writes" if self.raw.writes else "reads"
 
@@ -386,9 +393,7 @@ def _race(w: _Words) -> str:
     did = "written" if w.raw.other_writes else "read"
     pipe, other = _pipe_name(w.raw.pipe), _pipe_name(w.raw.other_pipe)
     missing = f"no barrier on {pipe} between" if pipe == other else f"no flag {other}→{pipe} between"
-    place = w.place(w.raw.other_line)
-    at = f" ({place})" if place else ""
-    return f"{w.who} {w.does} {w.bytes} {did} by {OPERATION_NAMES[w.raw.other_opcode]} on {other}{at}; {missing}"
+    return f"{w.who} {w.does} {w.bytes} {did} by {w.other}; {missing}"
 
 
 def _duplicate_flag(w: _Words) -> str:
@@ -404,12 +409,18 @@ def _reserved_flag(w: _Words) -> str:
     return f"{w.instruction} {w.flag}: id {w.raw.flag_event} is reserved for the vendor's runtime; use another"
 
 
-def _deadlock(w: _Words) -> str:
+def _waits(w: _Words) -> list[str]:
+    """`V waits for flag MTE2→V 0 (gelu.py:12)`, for each pipe that waits."""
     waits: list[str] = []
     for pipe, (source, event, line) in zip(PIPES, w.raw.waits, strict=True):
         if source >= 0:
             place = w.place(line)
             waits.append(f"{pipe} waits for flag {PIPES[source]}→{pipe} {event}" + (f" ({place})" if place else ""))
+    return waits
+
+
+def _deadlock(w: _Words) -> str:
+    waits = _waits(w)
     end = "which nobody sets" if len(waits) == 1 else "and none of these flags is set"
     if w.instruction == "pipe_barrier":
         end += "; pipe S stands at a barrier for all pipes"
@@ -418,10 +429,37 @@ def _deadlock(w: _Words) -> str:
     return f"{'; '.join(waits)}, {end}"
 
 
+def _unpaired_flag(w: _Words) -> str:
+    return f"{'; '.join(_waits(w))}; no set_flag {w.flag} belongs to it: on hardware the core hangs here"
+
+
 def _capacity(w: _Words) -> str:
     if w.raw.reason == _REASON["buffers"]:
         return f"buffer {w.buffer} is number {w.raw.found}; a kernel may have {w.raw.expected}"
     return f"buffer {w.buffer} ends at byte {w.raw.found} of {w.space}, which has {w.raw.expected}"
+
+
+def _overwritten(w: _Words) -> str:
+    return f"{w.who} writes over {w.bytes} written by {w.other}, and nothing has read it; is a wait or a second buffer missing?"
+
+
+def _cores_overlap(w: _Words) -> str:
+    did = "written" if w.raw.other_writes else "read"
+    return (
+        f"{w.who} of block {w.raw.block} writes {w.bytes} {did} by {w.other} of block {w.raw.other_block}; give each block bytes of its own"
+    )
+
+
+def _queue_misuse(w: _Words) -> str:
+    return list(_REASONS.values())[w.raw.reason](w)
+
+
+_LEAKS = ("", "allocated and never enqueued", "enqueued and never dequeued", "dequeued and never freed")
+"""By the states of a buffer in runtime/queue.c."""
+
+
+def _leak(w: _Words) -> str:
+    return f"a buffer of queue {w.buffer} is {_LEAKS[w.raw.found]} when the kernel ends"
 
 
 # Illegal operands: a sentence per reason, in the order of `REASON_…` in core.h.
@@ -490,6 +528,14 @@ _REASONS: dict[str, Callable[[_Words], str]] = {
     "copy_bytes": lambda w: f"{w.who} moves rows of {w.raw.found} bytes; expected at most {w.raw.expected}",
     "guard": _overrun,
     "buffers": _capacity,
+    "queue_depth": lambda w: f"queue {w.buffer} has depth {w.raw.expected}; expected 1 to 8",
+    "queue_flags": lambda w: (
+        f"queue {w.buffer} of depth {w.raw.expected} needs as many flags, and other queues between the two pipes have {w.raw.found}"
+    ),
+    "queue_full": lambda w: f"queue_alloc on {w.buffer}, all of whose {w.raw.expected} buffers are in use; free one first",
+    "queue_not_allocated": lambda w: f"queue_enqueue on {w.buffer} of a buffer that was not allocated from it",
+    "queue_empty": lambda w: f"queue_dequeue on {w.buffer}, in which nothing is enqueued",
+    "queue_not_dequeued": lambda w: f"queue_free on {w.buffer} of a buffer that was not dequeued from it, or is free already",
 }
 
 _REASON = {name: number for number, name in enumerate(_REASONS)}
@@ -512,6 +558,11 @@ _KINDS: dict[str, Callable[[_Words], str]] = {
     "reserved flag": _reserved_flag,
     "deadlock": _deadlock,
     "capacity": _capacity,
+    "unpaired flag": _unpaired_flag,
+    "overwritten before read": _overwritten,
+    "cores overlapping in GM": _cores_overlap,
+    "queue misuse": _queue_misuse,
+    "leak": _leak,
 }
 """In the order of `FAULT_…` in core.h."""
 

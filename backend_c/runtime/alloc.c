@@ -33,6 +33,7 @@ static void mark_shared(ascir_core *core, ascir_buffer *buffer) {
     ascir_buffer *other = &core->buffer[k];
     if (other->offset + other->bytes <= buffer->offset || other->offset >= buffer->offset + buffer->bytes) continue;
     other->shares = buffer->shares = true;
+    ascir_settle(core);  // what the earlier buffer is still to be used for comes before the poison
   }
 }
 

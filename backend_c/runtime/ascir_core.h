@@ -31,6 +31,7 @@ typedef struct { uint16_t bits; } bfloat16_t;
 #define __private__
 
 typedef struct ascir_core ascir_core;
+typedef struct ascir_queue ascir_queue;
 
 // A 2-d operand. Strides count elements. A source may repeat: row stride 0 is one row for all; column stride 0 is one 32 B block
 // for a whole row, lane j reading element j mod (32 / element size) of it.
@@ -73,6 +74,12 @@ int64_t ascir_block_idx(ascir_core *core) __attribute__((pure));
 int64_t ascir_block_num(ascir_core *core) __attribute__((pure));
 void *ascir_alloc_ub(ascir_core *core, int64_t offset, int64_t elements, int32_t dtype, const char *name, int32_t line);
 ascir_scalar ascir_issue(ascir_core *core, const ascir_instr *instr);
+ascir_queue *ascir_queue_open(ascir_core *core, int32_t dtype, int32_t from, int32_t to, int32_t depth, int64_t offset, int64_t elements,
+                              const char *name, int32_t line);
+void *ascir_queue_alloc(ascir_core *core, ascir_queue *queue, int32_t line);
+void ascir_queue_enqueue(ascir_core *core, ascir_queue *queue, const void *buffer, int32_t line);
+void *ascir_queue_dequeue(ascir_core *core, ascir_queue *queue, int32_t line);
+void ascir_queue_free(ascir_core *core, ascir_queue *queue, const void *buffer, int32_t line);
 float ascir_round_f16(float value);
 float ascir_round_bf16(float value);
 #pragma GCC visibility pop
@@ -164,6 +171,19 @@ static inline ascir_scalar ascir_from_int(int64_t i) { return (ascir_scalar){i, 
 #define __set_flag(from, to, id) ASCIR_ISSUE(ASCIR_OP_MEMORY_SET_FLAG, .source_pipe = from, .pipe = to, .event = id)
 #define __wait_flag(from, to, id) ASCIR_ISSUE(ASCIR_OP_MEMORY_WAIT_FLAG, .source_pipe = from, .pipe = to, .event = id)
 #define __pipe_barrier(of) ASCIR_ISSUE(ASCIR_OP_MEMORY_PIPE_BARRIER, .pipe = of)
+
+// ---- queues: `depth` buffers of `elements` elements from byte `offset` of UB on, filled by pipe `from` and read by pipe `to` --------------
+//
+//   ascir_queue *in = __queue(half, PIPE_MTE2, PIPE_V, 2, 0, 1024, "in");
+//   half *t = __queue_alloc(in);  __memcpy_async(t, x, 2048);  __queue_enqueue(in, t);
+//   half *u = __queue_dequeue(in);  __hcc_exp(y, u, 1024);  __queue_free(in, u);
+
+#define __queue(type, from, to, depth, offset, elements, name) \
+  ascir_queue_open(ascir_self(), ASCIR_DTYPE((type){0}), from, to, depth, offset, elements, name, __LINE__)
+#define __queue_alloc(queue) ascir_queue_alloc(ascir_self(), queue, __LINE__)
+#define __queue_enqueue(queue, buffer) ascir_queue_enqueue(ascir_self(), queue, buffer, __LINE__)
+#define __queue_dequeue(queue) ascir_queue_dequeue(ascir_self(), queue, __LINE__)
+#define __queue_free(queue, buffer) ascir_queue_free(ascir_self(), queue, buffer, __LINE__)
 
 // A float for float types, an int64_t for the others.
 #define __scalar_load(p) \

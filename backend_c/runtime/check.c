@@ -46,6 +46,7 @@ typedef struct {
   const ascir_instr *instr;
   int32_t pipe;
   ascir_operands *operands;
+  bool raced;  // one cause, one fault
 } checking;
 
 static void complain(checking *c, int32_t kind, int32_t reason, const ascir_access *access, int64_t found, int64_t expected) {
@@ -73,18 +74,33 @@ static bool in_ub_windows(const ascir_core *core, const void *p) {
 }
 
 // The argument that holds `p`, or else the one nearest to it, so that an overrun has a name.
-static int32_t argument_at(const ascir_core *core, const char *p) {
+static int32_t argument_near(const ascir_core *core, const char *p) {
   int32_t nearest = -1;
   uint64_t best = 1 << 24;  // farther away it is nobody's overrun
   for (int32_t k = 0; k < core->arg_count; k++) {
     const ascir_arg *arg = &core->args[k];
-    if (!arg->p) continue;
+    if (!arg->p || arg->p != core->seen[k].p) continue;
     uint64_t inside = (uint64_t)(p - (const char *)arg->p);
     if (inside < (uint64_t)arg->bytes) return k;
     uint64_t distance = p < (const char *)arg->p ? 0 - inside : inside - (uint64_t)arg->bytes;
     if (distance < best) best = distance, nearest = k;
   }
   return nearest;
+}
+
+// A kernel that only computes addresses sees each argument through a window of its own, as it sees UB buffers: an address tells which
+// argument it was meant for, however far it is off. C that dereferences pointers itself gets real addresses, which
+// are looked up.
+static int32_t argument_at(const ascir_core *core, const char *p) {
+  uint64_t window = (uint64_t)(uintptr_t)p >> WINDOW_BITS;
+  if (window) return (int64_t)window <= core->arg_count && core->args[window - 1].p ? (int32_t)window - 1 : -1;
+  return argument_near(core, p);
+}
+
+// Where the host has the byte that the kernel calls `p`, an address of an argument.
+void *ascir_host_address(const ascir_core *core, void *p) {
+  int32_t k = argument_at(core, p);
+  return (char *)core->args[k].p + ((intptr_t)p - (intptr_t)core->seen[k].p);
 }
 
 int32_t ascir_space_of(const ascir_core *core, const void *p) {
@@ -104,8 +120,9 @@ static void locate(const ascir_core *core, const void *p, ascir_access *access) 
     return;
   }
   access->owner = (int16_t)argument_at(core, p);
-  if (access->owner >= 0) access->space = SPACE_GM;
-  access->bytes.lo = (int64_t)(intptr_t)p;
+  if (access->owner < 0) return;
+  access->space = SPACE_GM;
+  access->bytes.lo = (intptr_t)p - (intptr_t)core->seen[access->owner].p + (intptr_t)core->args[access->owner].p;
 }
 
 // ---- which bytes it touches -----------------------------------------------------------------------------------------------------------
@@ -361,16 +378,43 @@ static void check_initialised(checking *c, const ascir_access *access) {
   ascir_written(c->core, access->owner, &access->bytes);  // say it once
 }
 
-static void mark_written(checking *c) {
+static void mark_read(checking *c, const ascir_access *access) {
+  ascir_past *unread = &c->core->buffer[access->owner].unread;
+  if (unread->bytes.rows && ascir_overlap(&unread->bytes, &access->bytes)) unread->bytes.rows = 0;
+}
+
+// Data on its way to nowhere: all that a copy brought is overwritten, and nothing has looked at any of it. With `thorough` checks that
+// goes for what any instruction wrote.
+static void check_overwritten(checking *c, const ascir_access *access) {
+  ascir_past *unread = &c->core->buffer[access->owner].unread;
+  bool counts = !c->raced && (c->core->thorough || unread->opcode == ASCIR_OP_MEMORY_COPY);
+  if (unread->bytes.rows && counts && ascir_contains(&access->bytes, &unread->bytes)) {
+    ascir_fault fault = ascir_fault_of(c->core, FAULT_OVERWRITTEN, c->instr, c->pipe);
+    ascir_access lost = *access;
+    lost.bytes = unread->bytes;
+    ascir_fault_place(c->core, &fault, &lost);
+    ascir_fault_other(&fault, unread, true);
+    ascir_report(c->core, &fault);
+  }
+  *unread = (ascir_past){access->bytes, 0, c->instr->line, (int16_t)c->instr->opcode, access->owner, (int16_t)c->pipe};
+}
+
+static void mark_used(checking *c) {
   for (int32_t k = 0; k < c->operands->count; k++) {
     const ascir_access *access = &c->operands->access[k];
-    if (access->writes && access->slot != ASCIR_WORK && access->space == SPACE_UB)
-      ascir_written(c->core, access->owner, &access->bytes);
+    if (access->space != SPACE_UB) ascir_log_gm(c->core, c->instr, c->pipe, access);
+    else if (!access->writes) mark_read(c, access);
+  }
+  for (int32_t k = 0; k < c->operands->count; k++) {
+    const ascir_access *access = &c->operands->access[k];
+    if (!access->writes || access->slot == ASCIR_WORK || access->space != SPACE_UB) continue;
+    check_overwritten(c, access);
+    ascir_written(c->core, access->owner, &access->bytes);
   }
 }
 
 void ascir_check(ascir_core *core, const ascir_instr *instr, int32_t pipe, ascir_operands *operands) {
-  checking c = {core, instr, pipe, operands};
+  checking c = {core, instr, pipe, operands, false};
   const uint8_t *role = roles_of(instr);
   operands->count = 0;
   operands->legal = check_form(&c, role);
@@ -384,6 +428,6 @@ void ascir_check(ascir_core *core, const ascir_instr *instr, int32_t pipe, ascir
     check_initialised(&c, &operands->access[k]);
   }
   check_overlap(&c);
-  ascir_race(core, instr, pipe, operands);
-  mark_written(&c);
+  c.raced = ascir_race(core, instr, pipe, operands);
+  mark_used(&c);
 }

@@ -23,6 +23,10 @@ enum {
   HISTORY = 512,          // accesses remembered per pipe, memory and direction
   MAX_QUEUE = 1 << 16,    // instructions waiting in one pipe
   MAX_FAULTS = 32,        // distinct faults reported by one block
+  MAX_PENDING = 4096,     // instructions of one block whose values are still to be computed
+  MAX_GM_LOG = 1 << 18,   // accesses to GM remembered, all blocks together
+  MAX_GM_PIECES = 1 << 22,  // rows of these accesses that are compared
+  WINDOW_BITS = 48,       // GM argument k is seen through the addresses whose upper bits are k + 1
   NAME_BYTES = 48,
 };
 
@@ -60,6 +64,14 @@ typedef struct {
   bool legal;  // it can be executed without touching foreign memory
 } ascir_operands;
 
+// A past access, for the race check.
+typedef struct {
+  ascir_footprint bytes;
+  uint32_t number;  // of the instruction in its pipe
+  int32_t line;
+  int16_t opcode, owner, pipe;
+} ascir_past;
+
 // ---- memories ---------------------------------------------------------------------------------------------------------------------
 
 typedef struct {
@@ -69,6 +81,7 @@ typedef struct {
   ascir_footprint known;   // initialised; the whole truth while !mapped (init.c)
   uint64_t *map;           // else a bit a byte
   bool mapped, shares;     // shares: another buffer holds some of the same bytes
+  ascir_past unread;       // the last write, while nothing has read any of it; no rows: there is none
 } ascir_buffer;
 
 // UB, seen through one window of addresses a buffer (arena.c).
@@ -106,18 +119,58 @@ typedef struct {
   int32_t line;
 } ascir_flag;
 
-// A past access, for the race check.
-typedef struct {
-  ascir_footprint bytes;
-  uint32_t number;  // of the instruction in its pipe
-  int32_t line;
-  int16_t opcode, owner;
-} ascir_past;
-
 typedef struct {
   ascir_past *entry;  // ring of HISTORY
   uint32_t count;     // accesses ever
 } ascir_history;
+
+// ---- values that are not computed yet (schedule.c) -----------------------------------------------------------------------------------
+
+enum { SCHEDULE_EAGER, SCHEDULE_LATE, SCHEDULE_SHUFFLED };
+
+typedef struct {
+  ascir_instr instr;   // GM operands are host addresses
+  ascir_clock needs;   // needs.of[q]: so many of pipe q's instructions come before this one
+  uint32_t number;     // in its pipe
+  int16_t pipe;
+  bool done;
+} ascir_pending;
+
+typedef struct {
+  ascir_pending *entry;       // in the order of issue
+  int32_t count, left;        // left: not done
+  uint32_t settled[CLOCKS];   // all of pipe q's instructions up to this one are done
+  uint64_t random;
+} ascir_schedule;
+
+// ---- accesses to GM that other blocks must not touch (cores.c) -------------------------------------------------------------------------
+
+typedef struct {
+  ascir_past past;
+  int32_t block;
+  bool writes;
+} ascir_gm_access;
+
+typedef struct {
+  ascir_gm_access *entry;
+  int64_t count, capacity, lost;
+} ascir_gm_log;
+
+// ---- queues of buffers (queue.c) -------------------------------------------------------------------------------------------------------
+
+enum { MAX_QUEUES = 16, MAX_DEPTH = 8 };
+
+struct ascir_queue {
+  const char *name;
+  int32_t line, from, to, depth, dtype;
+  int32_t first_event;  // of its flags, counted from the highest id that is free
+  void *buffer[MAX_DEPTH];
+  uint8_t state[MAX_DEPTH];
+  bool freed[MAX_DEPTH];        // the flag back to the producing pipe is set
+  int32_t since[MAX_DEPTH];     // line of the step that led to the state
+  int32_t order[MAX_DEPTH];     // the full ones, a ring from `first` on
+  int32_t first, full, next;    // next: to be allocated
+};
 
 // ---- what a run leaves behind (shared with emulator.py, which checks the sizes) ----------------------------------------------------
 
@@ -134,6 +187,11 @@ enum {
   FAULT_RESERVED_FLAG,
   FAULT_DEADLOCK,
   FAULT_CAPACITY,
+  FAULT_UNPAIRED_FLAG,
+  FAULT_OVERWRITTEN,
+  FAULT_CORES_OVERLAP,
+  FAULT_QUEUE,
+  FAULT_LEAK,
 };
 
 // Why an operand is illegal; `found` and `expected` say more.
@@ -157,12 +215,18 @@ enum {
   REASON_COPY_BYTES,
   REASON_GUARD,
   REASON_BUFFERS,
+  REASON_QUEUE_DEPTH,
+  REASON_QUEUE_FLAGS,
+  REASON_QUEUE_FULL,
+  REASON_QUEUE_NOT_ALLOCATED,
+  REASON_QUEUE_EMPTY,
+  REASON_QUEUE_NOT_DEQUEUED,
 };
 
 typedef struct {
   int32_t kind, reason, opcode, pipe, line, block, dtype, times;
   int32_t space, slot, writes;
-  int32_t other_opcode, other_pipe, other_line, other_writes;
+  int32_t other_opcode, other_pipe, other_line, other_writes, other_block;
   int32_t flag_source, flag_pipe, flag_event;
   int64_t lo, hi, found, expected;      // lo, hi: bytes of the buffer
   int32_t waits[ASCIR_PIPES][3];        // of a deadlock: source pipe or NO_PIPE, event, line
@@ -195,21 +259,28 @@ typedef struct {
 
 struct ascir_core {
   const ascir_target *target;
-  const ascir_arg *args;
+  const ascir_arg *args;  // where the bytes are
+  const ascir_arg *seen;  // the same with the addresses that the kernel sees
   int64_t arg_count, block_idx, block_num;
   double read_rate, write_rate;  // bytes per cycle of this core, its share of the common bandwidth considered
-  bool checks, tracing;
+  bool checks, thorough, tracing;
+  int32_t policy;  // SCHEDULE_…
 
   ascir_ub ub;
   ascir_buffer buffer[MAX_BUFFERS];
   int32_t buffers;
-
 
   ascir_pipe pipe[ASCIR_PIPES];
   ascir_flag flag[ASCIR_PIPES][ASCIR_PIPES][MAX_EVENTS];
   uint16_t flags_set[ASCIR_PIPES][ASCIR_PIPES];  // a bit an event
   uint32_t to_wake;                              // pipes whose head may have been unblocked, a bit a pipe
   ascir_history history[ASCIR_PIPES][2][2];      // pipe, in UB, written
+
+  ascir_queue queue[MAX_QUEUES];
+  int32_t queues;
+
+  ascir_schedule schedule;
+  ascir_gm_log gm_log;
 
   ascir_counts counts;
   ascir_fault *fault;
@@ -226,6 +297,7 @@ struct ascir_core {
 // check.c: looks the operands up and reports what is wrong with them.
 void ascir_check(ascir_core *core, const ascir_instr *instr, int32_t pipe, ascir_operands *operands);
 int32_t ascir_space_of(const ascir_core *core, const void *p);
+void *ascir_host_address(const ascir_core *core, void *p);
 
 // execute.c: computes. `operands` are legal.
 ascir_scalar ascir_execute(const ascir_instr *instr);
@@ -233,7 +305,6 @@ ascir_scalar ascir_execute(const ascir_instr *instr);
 // timing.c: cycles on its pipe.
 double ascir_duration(const ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands);
 
-// alloc.c: UB buffers as the kernel asks for them.
 // trace.c: counters, and an event if asked for.
 void ascir_trace(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands, double start, double duration);
 
@@ -249,7 +320,18 @@ bool ascir_initialised(ascir_buffer *buffer, const ascir_footprint *bytes, int64
 void ascir_written(ascir_core *core, int32_t owner, const ascir_footprint *bytes);
 
 // race.c
-void ascir_race(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands);
+bool ascir_race(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands);
+
+// schedule.c: when values are computed.
+void ascir_schedule_reset(ascir_core *core, uint64_t seed);
+ascir_scalar ascir_compute(ascir_core *core, int32_t pipe, const ascir_instr *instr, const ascir_operands *operands);
+void ascir_settle(ascir_core *core);
+int64_t ascir_block_in_turn(int32_t policy, uint64_t seed, int64_t turn, int64_t blocks);
+
+// cores.c: what blocks do to the same bytes of GM.
+void ascir_log_gm(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_access *access);
+void ascir_join_logs(ascir_gm_log *all, const ascir_gm_log *log);
+void ascir_compare_blocks(ascir_core *core, const ascir_gm_log *log);
 
 // sync.c: flags, barriers, the end of a kernel.
 void ascir_set_flag(ascir_core *core, const ascir_instr *instr);
@@ -260,9 +342,14 @@ bool ascir_flag_is_legal(ascir_core *core, const ascir_instr *instr);
 bool ascir_barrier_is_legal(ascir_core *core, const ascir_instr *instr);
 _Noreturn void ascir_deadlock(ascir_core *core, const ascir_instr *instr);
 void ascir_finish(ascir_core *core);
+_Noreturn void ascir_leave(ascir_core *core);
+
+// queue.c
+void ascir_queues_close(ascir_core *core);
 
 // faults.c
 ascir_fault ascir_fault_of(const ascir_core *core, int32_t kind, const ascir_instr *instr, int32_t pipe);
+void ascir_fault_other(ascir_fault *fault, const ascir_past *past, bool writes);
 void ascir_fault_place(const ascir_core *core, ascir_fault *fault, const ascir_access *access);
 void ascir_report(ascir_core *core, const ascir_fault *fault);
 

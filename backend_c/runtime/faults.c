@@ -7,7 +7,7 @@
 ascir_fault ascir_fault_of(const ascir_core *core, int32_t kind, const ascir_instr *instr, int32_t pipe) {
   ascir_fault fault = {.kind = kind, .pipe = pipe, .block = (int32_t)core->block_idx, .times = 1};
   fault.space = NO_SPACE;
-  fault.slot = fault.other_pipe = fault.opcode = fault.dtype = -1;
+  fault.slot = fault.other_pipe = fault.other_opcode = fault.other_block = fault.opcode = fault.dtype = -1;
   for (int p = 0; p < ASCIR_PIPES; p++) fault.waits[p][0] = NO_PIPE;
   if (instr) {
     fault.opcode = instr->opcode;
@@ -31,6 +31,14 @@ void ascir_fault_place(const ascir_core *core, ascir_fault *fault, const ascir_a
   copy_name(fault, in_ub ? core->buffer[access->owner].name : core->args[access->owner].name);
   fault->lo = access->bytes.lo - start;
   fault->hi = access->bytes.hi - start;
+}
+
+// The earlier party of a race, or of a write that is lost.
+void ascir_fault_other(ascir_fault *fault, const ascir_past *past, bool writes) {
+  fault->other_opcode = past->opcode;
+  fault->other_pipe = past->pipe;
+  fault->other_line = past->line;
+  fault->other_writes = writes;
 }
 
 static bool equal(const ascir_fault *a, const ascir_fault *b) {

@@ -64,8 +64,9 @@ static int32_t pipe_of(ascir_core *core, const ascir_instr *instr) {
 static ascir_scalar work(ascir_core *core, int32_t pipe, const ascir_instr *instr) {
   ascir_operands operands;
   ascir_scalar result = {0, 0.0f};
+  core->pipe[pipe].issued++;
   ascir_check(core, instr, pipe, &operands);
-  if (operands.legal) result = ascir_execute(instr);
+  if (operands.legal) result = ascir_compute(core, pipe, instr, &operands);
   double start = core->pipe[pipe].free, duration = ascir_duration(core, instr, pipe, &operands);
   core->pipe[pipe].free += duration;
   core->pipe[pipe].busy += duration;

@@ -14,7 +14,7 @@ enum { MAX_KEPT_FAULTS = 4096, MAX_KEPT_EVENTS = 1 << 20 };
 static _Thread_local ascir_core *current;
 
 ascir_core *ascir_self(void) { return current; }
-const ascir_arg *ascir_args(ascir_core *core) { return core->args; }
+const ascir_arg *ascir_args(ascir_core *core) { return core->seen; }
 int64_t ascir_block_idx(ascir_core *core) { return core->block_idx; }
 int64_t ascir_block_num(ascir_core *core) { return core->block_num; }
 
@@ -25,6 +25,8 @@ typedef struct job job;
 struct job {
   const ascir_request *request;
   ascir_result *result;
+  const ascir_arg *seen;
+  ascir_gm_log gm_log;
   ascir_block_times *times;  // a block each
   double read_rate, write_rate, shared_rate;
   int64_t next_block;
@@ -87,11 +89,14 @@ static void prepare_core(ascir_core *core, const job *j) {
   const ascir_request *request = j->request;
   core->target = request->target;
   core->args = request->args;
+  core->seen = j->seen;
   core->arg_count = request->arg_count;
   core->block_num = request->block_dim;
   core->read_rate = j->read_rate;
   core->write_rate = j->write_rate;
   core->checks = request->checks;
+  core->thorough = request->thorough;
+  core->policy = request->policy;
   core->tracing = request->tracing;
   memset(&core->counts, 0, sizeof core->counts);
 }
@@ -99,7 +104,7 @@ static void prepare_core(ascir_core *core, const job *j) {
 // Everything a block may have left behind; memory that it reserved is kept.
 static void reset_core(ascir_core *core, int64_t block) {
   core->block_idx = block;
-  core->buffers = core->faults = 0;
+  core->buffers = core->queues = core->faults = 0;
   core->events = 0;
   core->to_wake = 0;
   memset(core->flags_set, 0, sizeof core->flags_set);
@@ -108,6 +113,7 @@ static void reset_core(ascir_core *core, int64_t block) {
     *pipe = (ascir_pipe){.queue = pipe->queue, .capacity = pipe->capacity};
     for (int k = 0; k < 4; k++) core->history[p][k / 2][k % 2].count = 0;
   }
+  core->gm_log.count = core->gm_log.lost = 0;
 }
 
 // ---- what a block leaves ------------------------------------------------------------------------------------------------------------------
@@ -159,6 +165,7 @@ static void keep_buffers(ascir_result *result, const ascir_core *core) {
 
 static void run_block(ascir_core *core, job *j, int64_t block) {
   reset_core(core, block);
+  ascir_schedule_reset(core, (uint64_t)j->request->seed);
   current = core;
   if (setjmp(core->leave) == 0) {
     j->request->entry();
@@ -169,8 +176,9 @@ static void run_block(ascir_core *core, job *j, int64_t block) {
 }
 
 static void keep_block(ascir_pool *pool, ascir_core *core, job *j) {
-  if (!core->faults && !core->tracing) return;
+  if (!core->faults && !core->tracing && !core->gm_log.count) return;
   pthread_mutex_lock(&pool->lock);
+  ascir_join_logs(&j->gm_log, &core->gm_log);
   keep_faults(j->result, core);
   keep_events(j, core);
   if (core->tracing && core->block_idx == 0) keep_buffers(j->result, core);
@@ -190,8 +198,9 @@ static void run_blocks(ascir_pool *pool, job *j) {
   ascir_core *core = take_core(pool, j->request->target->ub_bytes);
   pthread_mutex_unlock(&pool->lock);
   if (core) prepare_core(core, j);
-  for (int64_t block; core && (block = __atomic_fetch_add(&j->next_block, 1, __ATOMIC_RELAXED)) < j->request->block_dim;) {
-    run_block(core, j, block);
+  const ascir_request *r = j->request;
+  for (int64_t turn; core && (turn = __atomic_fetch_add(&j->next_block, 1, __ATOMIC_RELAXED)) < r->block_dim;) {
+    run_block(core, j, ascir_block_in_turn(r->policy, (uint64_t)r->seed, turn, r->block_dim));
     keep_block(pool, core, j);
   }
   pthread_mutex_lock(&pool->lock);
@@ -294,21 +303,48 @@ static void finish_times(const job *j, double *core_time) {
   free(start);
 }
 
+// What no block sees by itself. The caller's thread left its core idle.
+static void compare_blocks(ascir_pool *pool, job *j) {
+  ascir_core *core = j->gm_log.count ? take_core(pool, j->request->target->ub_bytes) : NULL;
+  if (!core) return;
+  prepare_core(core, j);
+  reset_core(core, 0);
+  ascir_compare_blocks(core, &j->gm_log);
+  keep_faults(j->result, core);
+  core->next = pool->idle;
+  pool->idle = core;
+}
+
+// The arguments as the kernel sees them.
+static ascir_arg *seen_by_kernel(const ascir_request *request) {
+  ascir_arg *seen = calloc((size_t)request->arg_count + 1, sizeof *seen);
+  for (int64_t k = 0; seen && k < request->arg_count; k++) {
+    seen[k] = request->args[k];
+    if (seen[k].p && request->windows) seen[k].p = (void *)(((uintptr_t)k + 1) << WINDOW_BITS | (uintptr_t)1 << (WINDOW_BITS - 1));
+  }
+  return seen;
+}
+
 void ascir_launch(ascir_pool *pool, const ascir_request *request, ascir_result *result) {
-  job j = {.request = request, .result = result};
+  ascir_arg *seen = seen_by_kernel(request);
+  job j = {.request = request, .result = result, .seen = seen};
   memset(result, 0, sizeof *result);
   j.times = calloc((size_t)request->block_dim, sizeof *j.times);
   double *core_time = calloc((size_t)physical_cores(request), sizeof *core_time);
-  result->out_of_memory = !j.times || !core_time;
+  result->out_of_memory = !j.times || !core_time || !seen;
   if (!result->out_of_memory) {
     set_rates(&j);
     pthread_mutex_lock(&pool->lock);
     call_for_help(pool, &j);
     run_blocks(pool, &j);
     dismiss(pool, &j);
+    compare_blocks(pool, &j);
     pthread_mutex_unlock(&pool->lock);
     finish_times(&j, core_time);
   }
+  result->accesses_lost = j.gm_log.lost;
+  free(j.gm_log.entry);
+  free(seen);
   free(j.times);
   free(core_time);
 }

@@ -13,6 +13,10 @@ typedef struct {
   int64_t arg_count, block_dim;
   int32_t threads;  // at most so many host threads, the caller's included
   int32_t checks, tracing;
+  int32_t thorough;  // checks that cost more
+  int32_t policy;    // SCHEDULE_…
+  int32_t windows;   // the kernel only computes addresses: show it GM through windows
+  int64_t seed;      // of a shuffled schedule
 } ascir_request;
 
 typedef struct {
@@ -24,6 +28,7 @@ typedef struct {
   ascir_event *event;
   ascir_buffer_use *buffer;
   int64_t faults, events, buffers, events_lost;
+  int64_t accesses_lost;  // to GM, which were not compared between blocks
   int32_t out_of_memory;
 } ascir_result;
 

@@ -9,16 +9,13 @@
 #include <stdlib.h>
 
 static void report(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_access *access, const ascir_past *past,
-                   int32_t past_pipe, bool past_writes) {
+                   bool past_writes) {
   ascir_fault fault = ascir_fault_of(core, FAULT_RACE, instr, pipe);
   ascir_access shared = *access;
   if (past->bytes.lo > shared.bytes.lo) shared.bytes.lo = past->bytes.lo;
   if (past->bytes.hi < shared.bytes.hi) shared.bytes.hi = past->bytes.hi;
   ascir_fault_place(core, &fault, &shared);
-  fault.other_opcode = past->opcode;
-  fault.other_pipe = past_pipe;
-  fault.other_line = past->line;
-  fault.other_writes = past_writes;
+  ascir_fault_other(&fault, past, past_writes);
   ascir_report(core, &fault);
 }
 
@@ -33,7 +30,7 @@ static const ascir_past *find(const ascir_history *history, uint32_t complete, c
   return NULL;
 }
 
-static void check_access(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_access *access) {
+static bool check_access(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_access *access) {
   bool in_ub = access->space == SPACE_UB;
   for (int32_t other = 0; other < ASCIR_PIPES; other++) {
     if (other == pipe && pipe == PIPE_S) continue;  // pipe S finishes an access before it begins the next
@@ -41,9 +38,10 @@ static void check_access(ascir_core *core, const ascir_instr *instr, int32_t pip
     if (core->pipe[other].issued <= complete) continue;
     for (int32_t writes = 1; writes >= !access->writes; writes--) {
       const ascir_past *past = find(&core->history[other][in_ub][writes], complete, &access->bytes);
-      if (past) return report(core, instr, pipe, access, past, other, writes);
+      if (past) return report(core, instr, pipe, access, past, writes), true;
     }
   }
+  return false;
 }
 
 static void remember(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_access *access) {
@@ -51,11 +49,13 @@ static void remember(ascir_core *core, const ascir_instr *instr, int32_t pipe, c
   if (!history->entry) history->entry = malloc(HISTORY * sizeof *history->entry);
   if (!history->entry) return;
   history->entry[history->count++ % HISTORY] = (ascir_past){
-      access->bytes, core->pipe[pipe].issued, instr->line, (int16_t)instr->opcode, access->owner};
+      access->bytes, core->pipe[pipe].issued, instr->line, (int16_t)instr->opcode, access->owner, (int16_t)pipe};
 }
 
-void ascir_race(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands) {
-  for (int32_t k = 0; k < operands->count; k++) check_access(core, instr, pipe, &operands->access[k]);
-  core->pipe[pipe].issued++;
+// Whether there was one.
+bool ascir_race(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands) {
+  bool raced = false;
+  for (int32_t k = 0; k < operands->count; k++) raced |= check_access(core, instr, pipe, &operands->access[k]);
   for (int32_t k = 0; k < operands->count; k++) remember(core, instr, pipe, &operands->access[k]);
+  return raced;
 }

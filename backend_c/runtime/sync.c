@@ -98,13 +98,41 @@ static ascir_fault who_waits(const ascir_core *core, const ascir_instr *instr) {
   return fault;
 }
 
+// Whether the flag that `wait` waits for will be set by what its source pipe still has to do.
+static bool will_be_set(const ascir_core *core, const ascir_instr *wait) {
+  const ascir_pipe *source = &core->pipe[wait->source_pipe];
+  for (int32_t k = 0; k < source->waiting; k++) {
+    const ascir_instr *set = &source->queue[source->head + k].instr;
+    if (set->opcode == ASCIR_OP_MEMORY_SET_FLAG && set->pipe == wait->pipe && set->event == wait->event) return true;
+  }
+  return false;
+}
+
+// The kernel has returned, and pipes still wait: for each other, or for a flag whose set_flag does not exist.
+static void report_waiting(ascir_core *core) {
+  ascir_fault fault = who_waits(core, NULL);
+  for (int32_t p = 0; p < ASCIR_PIPES; p++) {
+    const ascir_instr *wait = core->pipe[p].waiting ? &core->pipe[p].queue[core->pipe[p].head].instr : NULL;
+    if (!wait || will_be_set(core, wait)) continue;
+    fault.kind = FAULT_UNPAIRED_FLAG;
+    fault.line = wait->line;
+    fault.flag_source = wait->source_pipe;
+    fault.flag_pipe = wait->pipe;
+    fault.flag_event = wait->event;
+  }
+  ascir_report(core, &fault);
+}
+
 // Pipe S cannot go on at `instr`: out of the kernel.
 _Noreturn void ascir_deadlock(ascir_core *core, const ascir_instr *instr) {
   ascir_fault fault = who_waits(core, instr);
   if (instr->opcode == ASCIR_OP_MEMORY_WAIT_FLAG && instr->pipe == PIPE_S) blame(&fault, PIPE_S, instr);
   ascir_report(core, &fault);
-  longjmp(core->leave, 1);
+  ascir_leave(core);
 }
+
+// Out of the kernel, which cannot go on.
+_Noreturn void ascir_leave(ascir_core *core) { longjmp(core->leave, 1); }
 
 static void check_left_over(ascir_core *core) {
   for (int32_t source = 0; source < ASCIR_PIPES; source++)
@@ -130,10 +158,11 @@ static void check_guards(ascir_core *core) {
 void ascir_finish(ascir_core *core) {
   for (int32_t p = 0; p < ASCIR_PIPES; p++) {
     if (!core->pipe[p].waiting) continue;
-    ascir_fault fault = who_waits(core, NULL);
-    ascir_report(core, &fault);
+    report_waiting(core);
     return;
   }
+  ascir_settle(core);
+  ascir_queues_close(core);
   if (!core->checks) return;
   check_left_over(core);
   check_guards(core);

@@ -345,7 +345,7 @@ def test_race_write_after_write() -> None:
     [
         ("V", "__hcc_duplicate(a, 1.0f, 8);", "__hcc_abs(b, a, 8);"),
         ("V", "__hcc_duplicate(a, 1.0f, 8);", "__hcc_duplicate(a, 2.0f, 8);"),
-        ("MTE2", "LOAD(a, x);", "LOAD(a, y);"),
+        ("MTE2", "LOAD(a, x);", "__memcpy_async(a, y, 64);"),
         ("MTE3", "STORE(c);", "STORE(c);"),
     ],
 )
@@ -540,10 +540,10 @@ __set_flag(PIPE_MTE2, PIPE_V, 0);""")
     assert np.array_equal(ran.z, ran.x)
 
 
-def test_deadlock_of_a_pipe() -> None:
+def test_a_wait_that_no_set_belongs_to() -> None:
     innocent("__set_flag(PIPE_MTE2, PIPE_V, 1); __wait_flag(PIPE_MTE2, PIPE_V, 1); __hcc_duplicate(a, 1.0f, 8);")
     assert found("__wait_flag(PIPE_MTE2, PIPE_V, 1); __hcc_duplicate(a, 1.0f, 8);") == [
-        "deadlock: V waits for flag MTE2→V 1 (k.py:1), which nobody sets"
+        "unpaired flag: V waits for flag MTE2→V 1 (k.py:1); no set_flag MTE2→V 1 belongs to it: on hardware the core hangs here"
     ]
     assert Ran("__wait_flag(PIPE_MTE2, PIPE_V, 1);").profile.faults[0].location == "k.py:1"
 
@@ -761,7 +761,7 @@ def test_python_threads_may_launch_at_once() -> None:
             if [fault.kind for fault in ran.profile.faults] != expected or (not expected and not np.array_equal(ran.z, ran.x + ran.y)):
                 failures.append(str(ran.texts))
 
-    bodies: list[tuple[str, list[str]]] = [(SPREAD, []), ("__wait_flag(PIPE_MTE2, PIPE_V, 1); LOAD(a, x);", ["deadlock"]), (SPREAD, [])]
+    bodies: list[tuple[str, list[str]]] = [(SPREAD, []), ("__wait_flag(PIPE_MTE2, PIPE_V, 1); LOAD(a, x);", ["unpaired flag"]), (SPREAD, [])]
     threads = [threading.Thread(target=work, args=arguments) for arguments in bodies]
     for thread in threads:
         thread.start()
@@ -797,7 +797,7 @@ def test_block_dim_must_be_positive() -> None:
 
 @pytest.fixture(scope="module")
 def profile() -> Iterator[Profile]:
-    yield Ran(ADD, block_dim=2, trace=True).profile
+    yield Ran(ADD.replace("STORE(c)", "__memcpy_async(z + 1024 * __block_idx, c, 4096)"), block_dim=2, size=2 * N, trace=True).profile
 
 
 def test_profile_counts(profile: Profile) -> None:

@@ -235,12 +235,7 @@ def before_an_array(k: KernelBuilder, fixed: bool) -> Buffer:
     return a
 
 
-@case(
-    "unallocated",
-    "copy reads an address in no buffer (operand a); point it into a UB buffer or a kernel argument",
-    faulty=10**9,
-    fixed=0,
-)
+@case("overrun", "copy on MTE2 reads gm:x[4000000000..4000000256) (operand a), but the buffer has 256 bytes", faulty=10**9, fixed=0)
 def far_from_every_array(k: KernelBuilder, fixed: bool) -> Buffer:
     x, n, a, b = k.gm("x", "float32"), k.scalar("n"), k.alloc("a", 64, "float32"), k.alloc("b", 64, "float32")
     k.duplicate(2.0, out=b)
@@ -305,7 +300,7 @@ def set_by_the_vendor(k: KernelBuilder, fixed: bool) -> None:
         k.wait_flag("V", "MTE3", 6)  # fault
 
 
-@case("deadlock", "V waits for flag MTE2→V 0 (FAULT), which nobody sets")
+@case("unpaired flag", "V waits for flag MTE2→V 0 (FAULT); no set_flag MTE2→V 0 belongs to it: on hardware the core hangs here")
 def never_set(k: KernelBuilder, fixed: bool) -> None:
     if fixed:
         k.set_flag("MTE2", "V", 0)

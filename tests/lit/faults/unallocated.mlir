@@ -1,6 +1,6 @@
 // An address so far from every array that it is no array's overrun.
 
-// RUN: not ascir run %s --input %{f32_64} 1000000000 2>&1 | filecheck %s
+// RUN: not ascir run %s --input %{f32_64} 1000000000000000 2>&1 | filecheck %s
 // RUN: ascir run %s --input %{f32_64} 0
 
 #gm = #ascend_memory.space<gm>
