@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ascir import nn as nn
     from ascir.backend_c.report import KernelFault as KernelFault
     from ascir.backend_c.report import Profile as Profile
+    from ascir.backend_c.schedule import schedule as schedule
     from ascir.builder import Kernel as Kernel
     from ascir.builder import KernelBuilder as KernelBuilder
     from ascir.diagnostics import AscirError as AscirError
@@ -39,6 +40,7 @@ _HOMES = {
     "Profile": "ascir.backend_c.report",
     "TensorSpec": "ascir.operator",
     "hybrid_operator": "ascir.operator",
+    "schedule": "ascir.backend_c.schedule",
 }
 """Public name → the module it lives in."""
 
@@ -56,6 +58,7 @@ __all__ = [
     "dtypes",
     "hybrid_operator",
     "nn",
+    "schedule",
 ]
 
 

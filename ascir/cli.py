@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from ascir.backend_c.schedule import SCHEDULES
 from ascir.passes.pipeline import SYNC
 from ascir.tools.shell import Parser, Version, run_tool
 
@@ -63,6 +64,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", nargs="+", action="extend", default=[], metavar="Y.npy", help="where to save the results, in order")
     parser.add_argument("--block-dim", type=_cores, metavar="N", help="run on so many cores")
     parser.add_argument("--sync", choices=SYNC, help="who orders the pipes of a kernel (see below)")
+    parser.add_argument("--schedule", choices=SCHEDULES, help="the order in which the emulator computes values (eager)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="which of the shuffled schedules")
     parser.add_argument("--profile", action="store_true", help="print cycles, time and what each pipe did")
     parser.add_argument("--trace", metavar="T.json", help="save a timeline that Perfetto opens")
 

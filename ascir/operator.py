@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ascir.backend_c.schedule import Schedule, schedule
 from ascir.diagnostics import AscirError, did_you_mean
 from ascir.machine.target import parse_target
 from ascir.source import fail
@@ -43,8 +44,11 @@ class Options:
     opt_level: int = 2
     block_dim: int | None = None
     target: str = "ascend910b"
+    schedule: str | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
+        Schedule(self.schedule or "eager", self.seed)
         if self.precision not in PRECISIONS:
             fail(f"there is no precision {self.precision!r}; {_nearest(self.precision, PRECISIONS)}", f"it is one of {_listed(PRECISIONS)}")
         if self.opt_level not in OPT_LEVELS:
@@ -203,20 +207,30 @@ class Program:
 
             with self._lock:
                 if self._compiled is None:
-                    self._compiled = compile_module(self.traced.module, name=self.traced.name, **vars(self.options))
+                    self._compiled = self._compile(compile_module)
         return self._compiled
+
+    def _compile(self, compile_module: Callable[..., CompiledModule]) -> CompiledModule:
+        o = self.options
+        return compile_module(
+            self.traced.module, name=self.traced.name, precision=o.precision, opt_level=o.opt_level, target=o.target, block_dim=o.block_dim
+        )
 
     def run(self, arrays: Sequence[Array]) -> Any:
         """Run on arrays of the traced shapes and dtypes."""
         results = [empty(shape, dtype, alignment) for shape, dtype, alignment in self._outputs]
-        if results:
+        if results and self.options.schedule is None:
             self.compiled.run(self._prepared(arrays), results)
+        elif results:
+            with schedule(self.options.schedule, self.options.seed):
+                self.compiled.run(self._prepared(arrays), results)
         return self._rebuild(results)
 
     def profile(self, arrays: Sequence[Array]) -> Profile:
         """Run once with a trace."""
         results = [empty(shape, dtype, alignment) for shape, dtype, alignment in self._outputs]
-        profile = self.compiled.profile(self._prepared(arrays), results)
+        with schedule(self.options.schedule, self.options.seed):
+            profile = self.compiled.profile(self._prepared(arrays), results)
         return replace(profile, copied=tuple(self.copied(arrays)))
 
     def _prepared(self, arrays: Sequence[Array]) -> list[Array]:
@@ -334,6 +348,8 @@ def hybrid_operator(
     block_dim: int | None = None,
     infer_shape: Callable[..., Any] | None = None,
     target: str = "ascend910b",
+    schedule: str | None = None,
+    seed: int = 0,
 ) -> HybridOperator: ...
 @overload
 def hybrid_operator(
@@ -343,6 +359,8 @@ def hybrid_operator(
     block_dim: int | None = None,
     infer_shape: Callable[..., Any] | None = None,
     target: str = "ascend910b",
+    schedule: str | None = None,
+    seed: int = 0,
 ) -> Callable[[Callable[..., Any]], HybridOperator]: ...
 def hybrid_operator(
     function: Callable[..., Any] | None = None,
@@ -353,15 +371,18 @@ def hybrid_operator(
     block_dim: int | None = None,
     infer_shape: Callable[..., Any] | None = None,
     target: str = "ascend910b",
+    schedule: str | None = None,
+    seed: int = 0,
 ) -> HybridOperator | Callable[[Callable[..., Any]], HybridOperator]:
     """Make an operator of a NumPy function: `@hybrid_operator`, or `@hybrid_operator(precision="strict", …)`.
 
     `precision`: "mixed" computes float16 and bfloat16 in float32 and rounds once, when a value is stored; "strict" rounds every operation
     to its NumPy dtype. `opt_level`: 0 keeps a kernel an operator, 1 and 2 fuse. `block_dim`: cores, None to choose.
+    `schedule` and `seed`: the order in which the emulator computes values, see `ascir.schedule`; None leaves that to the caller.
     `infer_shape(*argument_shapes)` gives the shape of the result (or one a result): it fills sizes that tracing leaves open and is checked
     where both know. `target`: a name of `ascir.machine.target`, with changes: "ascend910b{ub=98304}".
     """
-    options = Options(precision, opt_level, block_dim, target)
+    options = Options(precision, opt_level, block_dim, target, schedule, seed)
 
     def decorate(function: Callable[..., Any]) -> HybridOperator:
         if not callable(function):

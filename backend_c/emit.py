@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from ascir.backend_c.origins import Origins
 from ascir.diagnostics import file_position, location_text
 from ascir.dialects import ascend, memory
 from ascir.dialects.types import Buffer, buffer_type, dtype_of, strides_of_buffer
@@ -44,14 +45,6 @@ class Argument:
     shape: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class SourceLine:
-    """Where a C line came from: the op's name and its source location."""
-
-    op: str
-    location: str
-
-
 @dataclass
 class KernelSource:
     """One kernel as the back end knows it."""
@@ -67,7 +60,7 @@ class EmittedC:
 
     source: str
     kernels: dict[str, KernelSource]
-    lines: dict[int, SourceLine]
+    origins: Origins
 
 
 def _place(op: Operation) -> str:
@@ -87,7 +80,8 @@ def emit_module(module: ModuleOp) -> EmittedC:
         if isinstance(op, ascend.KernelOp):
             printer.line("")
             kernels[op.sym_name.data] = printer.kernel(op)
-    return EmittedC("\n".join(printer.lines) + "\n", kernels, printer.origin)
+    source = "\n".join(printer.lines) + "\n"
+    return EmittedC(source, kernels, Origins(source, printer.locations, printer.operations, module))
 
 
 _RESERVED = frozenset(
@@ -145,7 +139,8 @@ def _are_runs(*pointers: _Pointer) -> bool:
 class _Printer:
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.origin: dict[int, SourceLine] = {}
+        self.locations: dict[int, str] = {}
+        self.operations: dict[int, Operation] = {}
         self.depth = 0
         self.scope = _Scope()
         self.pointers: dict[SSAValue, _Pointer] = {}
@@ -153,7 +148,8 @@ class _Printer:
     def line(self, text: str, op: Operation | None = None) -> None:
         if op is not None:
             place = _place(op)
-            self.origin[len(self.lines) + 1] = SourceLine(op.name, place)
+            self.locations[len(self.lines) + 1] = place
+            self.operations[len(self.lines) + 1] = op
             if place:
                 text = f"{text}  // {place}"
         self.lines.append("  " * self.depth + text if text else "")

@@ -7,13 +7,14 @@ this file, one function a kind of fault.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 from ascir.backend_c.emulator import RawFault, RawReport
 from ascir.backend_c.instructions_header import OPERATION_NAMES
+from ascir.backend_c.origins import Origins
 from ascir.diagnostics import AscirError
 from ascir.machine.dtypes import ALL
 from ascir.machine.instructions import ROUND_MODES
@@ -22,16 +23,14 @@ from ascir.machine.target import PIPES, SPACES
 MAX_FAULTS = 64
 """Distinct faults of one run that are kept."""
 
-Lines = Mapping[int, str]
-"""C line → source location, `gelu.py:12`."""
-
 
 @dataclass(frozen=True)
 class Fault:
     """Something the hardware would not have forgiven.
 
     `text` is the whole message, `location` the source line of the instruction (or of the C, when nothing better is known), `bytes`
-    the range within `buffer`. Of a race, `other_…` is the earlier party. `times` counts equal faults of all blocks.
+    the range within `buffer`. `ir_line` and `ir` are the line of the final IR (`k.ir()`), `c_line` and `c` that of the C. Of a race, a
+    lost write or an overlap of cores, `other_…` is the earlier party. `times` counts equal faults of all blocks.
     """
 
     kind: str
@@ -46,11 +45,23 @@ class Fault:
     other_instruction: str | None = None
     other_pipe: str | None = None
     other_location: str | None = None
+    other_block: int | None = None
     times: int = 1
+    core: int = 0
+    ir_line: int | None = None
+    ir: str = ""
+    c: str = ""
 
     def __str__(self) -> str:
         times = f" ({self.times} times)" if self.times > 1 else ""
         return f"{self.location}: {self.text}{times}" if self.location else f"{self.text}{times}"
+
+    def explain(self) -> str:
+        """The message, and below it the line in the author's file, in the IR and in the C."""
+        lines = [str(self)]
+        lines += [f"    IR line {self.ir_line}: {self.ir}"] if self.ir_line else []
+        lines += [f"    C line {self.c_line}: {self.c}"] if self.c else []
+        return "\n".join(lines)
 
 
 class KernelFault(AscirError):
@@ -119,10 +130,10 @@ class Profile:
     """Arguments that were copied before the run, and why: `x: not C-contiguous`."""
 
     @staticmethod
-    def of(reports: Sequence[RawReport], lines: Lines | None = None) -> Profile:
-        """The profile of launches that ran in this order; `lines` maps C lines to source locations."""
-        lines = lines or {}
-        faults = merge_faults(fault for report in reports for fault in _faults(report, lines))
+    def of(reports: Sequence[RawReport], origins: Origins | None = None) -> Profile:
+        """The profile of launches that ran in this order; `origins` tells where the lines of C came from."""
+        origins = origins or Origins()
+        faults = merge_faults(fault for report in reports for fault in _faults(report, origins))
         cycles = sum(report.result.cycles for report in reports)
         launch_us = sum(report.target.launch_us for report in reports)
         kernel_us = sum(map(_kernel_us, reports))
@@ -140,7 +151,7 @@ class Profile:
             bytes_written=sum(report.result.bytes_written for report in reports),
             faults=faults,
             memory=[use for report in reports for use in _memory(report)],
-            events=_events(reports, lines),
+            events=_events(reports, origins),
             events_lost=sum(report.result.events_lost for report in reports),
         )
 
@@ -233,7 +244,7 @@ def _memory(report: RawReport) -> list[BufferUse]:
 # --- the timeline -------------------------------------------------------------------------------------------------------------
 
 
-def _events(reports: Sequence[RawReport], lines: Lines) -> list[Event]:
+def _events(reports: Sequence[RawReport], origins: Origins) -> list[Event]:
     events: list[Event] = []
     begin = 0.0
     for report in reports:
@@ -252,7 +263,7 @@ def _events(reports: Sequence[RawReport], lines: Lines) -> list[Event]:
                 raw.elements,
                 ALL[raw.dtype].name,
                 raw.line,
-                lines.get(raw.line, ""),
+                origins.location(raw.line),
             )
             for raw in report.events
         )
@@ -301,11 +312,12 @@ class _Words:
     """A raw fault and the phrases that messages are made of."""
 
     raw: RawFault
-    lines: Lines
+    origins: Origins
+    cores: int
 
     def place(self, line: int) -> str:
         """A source location, or the C line when there is none."""
-        return self.lines.get(line) or (f"C line {line}" if line else "")
+        return self.origins.location(line) or (f"C line {line}" if line else "")
 
     @property
     def instruction(self) -> str:
@@ -540,6 +552,14 @@ _REASONS: dict[str, Callable[[_Words], str]] = {
 
 _REASON = {name: number for number, name in enumerate(_REASONS)}
 
+_QUEUE_STEPS = {
+    _REASON["queue_full"]: "queue_alloc",
+    _REASON["queue_not_allocated"]: "queue_enqueue",
+    _REASON["queue_empty"]: "queue_dequeue",
+    _REASON["queue_not_dequeued"]: "queue_free",
+}
+"""Which step of a queue a reason speaks of: it is no instruction, only flags are."""
+
 
 def _illegal_operand(w: _Words) -> str:
     return list(_REASONS.values())[w.raw.reason](w)
@@ -567,25 +587,32 @@ _KINDS: dict[str, Callable[[_Words], str]] = {
 """In the order of `FAULT_…` in core.h."""
 
 
-def _faults(report: RawReport, lines: Lines) -> list[Fault]:
-    return [_fault(_Words(raw, lines)) for raw in report.faults]
+def _faults(report: RawReport, origins: Origins) -> list[Fault]:
+    cores = max(1, report.result.cores)
+    return [_fault(_Words(raw, origins, cores)) for raw in report.faults]
 
 
 def _fault(w: _Words) -> Fault:
     kind, text = list(_KINDS.items())[w.raw.kind]
-    raced = kind == "race"
+    other = w.raw.other_opcode >= 0
+    ir = w.origins.ir(w.raw.line)
     return Fault(
         kind=kind,
         text=f"{kind}: {text(w)}",
         location=w.place(w.raw.line),
         c_line=w.raw.line,
-        instruction=w.instruction,
+        instruction=w.instruction or _QUEUE_STEPS.get(w.raw.reason, ""),
         pipe=PIPES[w.raw.pipe] if w.raw.pipe >= 0 else None,
         block=w.raw.block,
         buffer=w.buffer,
         bytes=(w.raw.lo, w.raw.hi) if w.buffer else None,
-        other_instruction=OPERATION_NAMES[w.raw.other_opcode] if raced else None,
-        other_pipe=PIPES[w.raw.other_pipe] if raced else None,
-        other_location=w.place(w.raw.other_line) if raced else None,
+        other_instruction=OPERATION_NAMES[w.raw.other_opcode] if other else None,
+        other_pipe=PIPES[w.raw.other_pipe] if other else None,
+        other_location=w.place(w.raw.other_line) if other else None,
+        other_block=w.raw.other_block if w.raw.other_block >= 0 else None,
         times=w.raw.times,
+        core=w.raw.block % w.cores,
+        ir_line=ir[0] if ir else None,
+        ir=ir[1] if ir else "",
+        c=w.origins.c(w.raw.line),
     )

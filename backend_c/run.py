@@ -44,7 +44,7 @@ class _Library:
 
     def profile(self, reports: Sequence[RawReport]) -> Profile:
         """What the launches came to; KernelFault if any found a fault."""
-        profile = Profile.of(reports, {line: origin.location for line, origin in self.emitted.lines.items()})
+        profile = Profile.of(reports, self.emitted.origins)
         if profile.faults:
             raise KernelFault(profile.faults)
         return profile

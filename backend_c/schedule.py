@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import get_args, Literal
+from typing import Literal, get_args
 
 from ascir.diagnostics import AscirError, did_you_mean
 
@@ -29,12 +29,14 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.name not in SCHEDULES:
-            raise AscirError(f"there is no schedule {self.name!r}; {did_you_mean(str(self.name), SCHEDULES)}", expected=", ".join(SCHEDULES))
+            near = did_you_mean(str(self.name), SCHEDULES)
+            raise AscirError(f"there is no schedule {self.name!r}; {near}", expected=", ".join(SCHEDULES))
         if not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise AscirError(f"the seed of a schedule is a whole number from 0 to 2**63 - 1, got {self.seed!r}")
 
 
-_current: ContextVar[Schedule] = ContextVar("schedule", default=Schedule())
+_EAGER = Schedule()
+_current: ContextVar[Schedule] = ContextVar("schedule", default=_EAGER)
 
 
 def current() -> Schedule:
@@ -43,13 +45,16 @@ def current() -> Schedule:
 
 
 @contextmanager
-def schedule(name: str, seed: int = 0) -> Generator[None]:
+def schedule(name: str | None, seed: int = 0) -> Generator[None]:
     """Launches within run under a schedule: "eager" (as early as possible, the default), "late" (as late as legal) or "shuffled" (in
-    any legal order, which `seed` picks).
+    any legal order, which `seed` picks). None leaves it as it is.
 
     with ascir.schedule("late"):
         y = gelu(x)
     """
+    if name is None:
+        yield
+        return
     token = _current.set(Schedule(name, seed))
     try:
         yield

@@ -17,6 +17,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp
 from xdsl.ir import SSAValue
 
+from ascir.backend_c.schedule import schedule as within
 from ascir.diagnostics import AscirError, did_you_mean, parse_module, verify_module
 from ascir.dialects.ascend import KernelOp
 from ascir.dialects.memory import CopyOp, ScalarCopyOp, ViewOp
@@ -128,22 +129,32 @@ class Kernel:
     def __getitem__(self, block_dim: int) -> Launcher:
         return Launcher(self, self._cores(block_dim))
 
-    def __call__(self, *arguments: Argument) -> None:
-        Launcher(self)(*arguments)
+    def __call__(self, *arguments: Argument, schedule: str | None = None, seed: int = 0) -> None:
+        Launcher(self)(*arguments, schedule=schedule, seed=seed)
 
     @property
     def profile(self) -> Profiler:
         """`kernel.profile[8](…)` or `kernel.profile(…, block_dim=8)`: launch with a trace and return the Profile."""
         return Profiler(self)
 
-    def launch(self, arguments: Sequence[Argument], block_dim: int | None = None, *, trace: bool = False) -> Profile:
+    def launch(
+        self,
+        arguments: Sequence[Argument],
+        block_dim: int | None = None,
+        *,
+        trace: bool = False,
+        schedule: str | None = None,
+        seed: int = 0,
+    ) -> Profile:
         """Check the arguments, run on `block_dim` cores (the kernel's own number if None), return the Profile.
 
+        `schedule` and `seed`: see `ascir.schedule`.
         Raises AscirError for arguments that do not fit, KernelFault for a fault found while running.
         """
         cores = self._op.block_dim.value.data if block_dim is None else self._cores(block_dim)
         values, copied = self._checked(arguments)
-        profile = self.compiled.launch(values, cores, trace=trace)
+        with within(schedule, seed):
+            profile = self.compiled.launch(values, cores, trace=trace)
         return replace(profile, copied=tuple(f"{name}: not C-contiguous" for name in copied)) if copied else profile
 
     # arguments
@@ -243,8 +254,8 @@ class Launcher:
         self._kernel = kernel
         self._block_dim = block_dim
 
-    def __call__(self, *arguments: Argument) -> None:
-        self._kernel.launch(arguments, self._block_dim)
+    def __call__(self, *arguments: Argument, schedule: str | None = None, seed: int = 0) -> None:
+        self._kernel.launch(arguments, self._block_dim, schedule=schedule, seed=seed)
 
 
 class Profiler:
@@ -257,8 +268,9 @@ class Profiler:
     def __getitem__(self, block_dim: int) -> Profiler:
         return Profiler(self._kernel, block_dim)
 
-    def __call__(self, *arguments: Argument, block_dim: int | None = None) -> Profile:
-        return self._kernel.launch(arguments, self._block_dim if block_dim is None else block_dim, trace=True)
+    def __call__(self, *arguments: Argument, block_dim: int | None = None, schedule: str | None = None, seed: int = 0) -> Profile:
+        cores = self._block_dim if block_dim is None else block_dim
+        return self._kernel.launch(arguments, cores, trace=True, schedule=schedule, seed=seed)
 
 
 def _evaluate(extent: Extent, values: Sequence[Any]) -> int | None:

@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 
+from ascir.backend_c.schedule import schedule
 from ascir.diagnostics import UsageError
 from ascir.operator import TensorSpec
 
@@ -22,6 +23,11 @@ SHOWN = 6
 
 def run(args: argparse.Namespace) -> None:
     """Run once; a second time with a trace for `--profile` and `--trace`."""
+    with schedule(args.schedule, args.seed):
+        _run(args)
+
+
+def _run(args: argparse.Namespace) -> None:
     source = load(args.file, Wishes(args.block_dim, args.sync))
     inputs = [_input(text) for text in args.input]
     results = source.results(inputs)

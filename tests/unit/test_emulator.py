@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ascir.backend_c import emulator
 from ascir.backend_c.build import compile_kernel
 from ascir.backend_c.emulator import Gm, Kernel, RawReport
+from ascir.backend_c.origins import Origins
 from ascir.backend_c.report import Event, Fault, KernelFault, Profile, merge_faults
 from ascir.machine.target import ASCEND910B, Target
 
@@ -60,7 +61,7 @@ class Ran:
         self.z = np.zeros(size, np.float32)
         arguments = [gm(self.x, b"x"), gm(self.y, b"y"), gm(self.z, b"z", True), size]
         self.report: RawReport = emulator.launch(_kernel(body), arguments, block_dim, target, **options)
-        self.profile = Profile.of([self.report], {line: f"k.py:{line}" for line in range(1, 100)})
+        self.profile = Profile.of([self.report], Origins(locations={line: f"k.py:{line}" for line in range(1, 100)}))
 
     @property
     def texts(self) -> list[str]:
@@ -761,7 +762,8 @@ def test_python_threads_may_launch_at_once() -> None:
             if [fault.kind for fault in ran.profile.faults] != expected or (not expected and not np.array_equal(ran.z, ran.x + ran.y)):
                 failures.append(str(ran.texts))
 
-    bodies: list[tuple[str, list[str]]] = [(SPREAD, []), ("__wait_flag(PIPE_MTE2, PIPE_V, 1); LOAD(a, x);", ["unpaired flag"]), (SPREAD, [])]
+    unanswered = "__wait_flag(PIPE_MTE2, PIPE_V, 1); LOAD(a, x);"
+    bodies: list[tuple[str, list[str]]] = [(SPREAD, []), (unanswered, ["unpaired flag"]), (SPREAD, [])]
     threads = [threading.Thread(target=work, args=arguments) for arguments in bodies]
     for thread in threads:
         thread.start()
