@@ -52,7 +52,8 @@ typedef struct {
 static int by_start(const void *a, const void *b) {
   const interval *x = a, *y = b;
   if (x->lo != y->lo) return x->lo < y->lo ? -1 : 1;
-  return (x->access->block > y->access->block) - (x->access->block < y->access->block);
+  if (x->access->block != y->access->block) return x->access->block < y->access->block ? -1 : 1;
+  return (x->access->past.line > y->access->past.line) - (x->access->past.line < y->access->past.line);
 }
 
 // Of the intervals so far the one that reaches farthest, and the farthest one of another block.

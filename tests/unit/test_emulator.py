@@ -856,3 +856,124 @@ def test_a_run_without_trace_has_no_timeline() -> None:
 
 def test_host_threads_are_those_of_the_process() -> None:
     assert 1 <= emulator.host_threads() <= (os.cpu_count() or 1)
+
+
+# --- what several blocks do to one array ------------------------------------------------------------------------------------------
+
+_FILL = "__hcc_duplicate(a, 1.0f, 1024); AFTER(PIPE_V, PIPE_MTE3); "
+
+
+def test_blocks_that_write_the_same_bytes() -> None:
+    innocent(f"{_FILL}__memcpy_async(z + 256 * __block_idx, a, 1024);", block_dim=4)
+    assert found(f"{_FILL}__memcpy_async(z + 255 * __block_idx, a, 1024);", block_dim=2) == [
+        "cores overlapping in GM: copy on MTE3 of block 1 writes gm:z[1020..1024) written by copy on MTE3 (k.py:1) of block 0; "
+        "give each block bytes of its own"
+    ]
+
+
+def test_a_block_that_reads_what_another_writes() -> None:
+    body = "__memcpy_async(a, z + 256 * {}, 1024); AFTER(PIPE_MTE2, PIPE_MTE3);\n__memcpy_async(z + 256 * __block_idx, a, 1024);"
+    innocent(body.format("__block_idx"), block_dim=4)
+    assert found(body.format("((__block_idx + 1) % 2)"), block_dim=2) == [
+        "cores overlapping in GM: copy on MTE3 of block 0 writes gm:z[0..1024) read by copy on MTE2 (k.py:1) of block 1; "
+        "give each block bytes of its own",
+    ]
+
+
+def test_blocks_side_by_side_in_columns() -> None:
+    """Bounds meet, bytes do not."""
+    column = _FILL + "__memcpy_async_2d(__t(z + {} * __block_idx, 8, 16, 128, 1), __t(a, 8, 16, 16, 1));"
+    innocent(column.format(16), block_dim=8)
+    ran = Ran(column.format(15), block_dim=8)
+    assert [(fault.block, fault.other_block, fault.times) for fault in ran.profile.faults] == [(1, 0, 56)]
+
+
+def test_reading_the_same_bytes_is_no_overlap() -> None:
+    innocent("LOAD(a, z);", block_dim=8)
+    innocent(f"{_FILL}if (__block_idx == 0) STORE(a);", block_dim=8)
+
+
+def test_an_overlap_names_both_parties() -> None:
+    (fault,) = Ran(f"{_FILL}STORE(a);", block_dim=2).profile.faults
+    assert (fault.kind, fault.instruction, fault.pipe, fault.block, fault.core) == ("cores overlapping in GM", "copy", "MTE3", 1, 1)
+    assert (fault.buffer, fault.bytes, fault.other_block, fault.other_pipe) == ("z", (0, 4096), 0, "MTE3")
+
+
+# --- data that nobody reads -------------------------------------------------------------------------------------------------------
+
+
+def test_a_load_that_is_overwritten_before_it_is_read() -> None:
+    twice = "LOAD(a, x); __pipe_barrier(PIPE_MTE2);\n{}LOAD(a, y);"
+    innocent(twice.format("AFTER(PIPE_MTE2, PIPE_V); __hcc_abs(b, a, 8); AFTER(PIPE_V, PIPE_MTE2); "))
+    innocent("LOAD(a, x); __pipe_barrier(PIPE_MTE2); __memcpy_async(a, y, 64);")
+    assert found(twice.format("")) == [
+        "overwritten before read: copy on MTE2 writes over ub:a[0..4096) written by copy on MTE2 (k.py:1), and nothing has read it; "
+        "is a wait or a second buffer missing?"
+    ]
+
+
+def test_thorough_checks_find_any_lost_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "__hcc_duplicate(a, 1.0f, 1024); __pipe_barrier(PIPE_V); __hcc_duplicate(a, 2.0f, 1024);"
+    innocent(body)
+    monkeypatch.setenv("ASCEND_DEBUG", "1")
+    assert [text.split(":")[0] for text in found(body)] == ["overwritten before read"]
+    innocent("__hcc_duplicate(a, 1.0f, 1024); __pipe_barrier(PIPE_V); __hcc_abs(a, a, 1024);")
+
+
+# --- queues -----------------------------------------------------------------------------------------------------------------------
+
+_IN = '__local__ float *t; ascir_queue *q = __queue(float, PIPE_MTE2, PIPE_V, 2, 16384, 256, "q");\n'
+_PUT = "t = __queue_alloc(q); __memcpy_async(t, x + 256 * i, 1024); __queue_enqueue(q, t); "
+_TAKE = "t = __queue_dequeue(q); __hcc_exp(a + 256 * i, t, 256); __queue_free(q, t); "
+
+
+def test_a_queue_keeps_copies_ahead_of_the_vector_unit() -> None:
+    steps = f"for (int i = 0; i < 4; i++) {{ {_PUT} {_TAKE} }} AFTER(PIPE_V, PIPE_MTE3); STORE(a);"
+    innocent(_IN + steps)
+    ran = Ran(_IN + steps)
+    np.testing.assert_allclose(ran.z, np.exp(ran.x), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("steps", "twin", "text"),
+    [
+        (
+            "int i = 0; for (int k = 0; k < 3; k++) { " + _PUT + "}",
+            "int i = 0; for (int k = 0; k < 3; k++) { " + _PUT + _TAKE + "__pipe_barrier(PIPE_V); }",
+            "queue misuse: queue_alloc on q, all of whose 2 buffers are in use; free one first",
+        ),
+        (
+            "int i = 0;" + _PUT + _TAKE + "__queue_enqueue(q, t);",
+            "int i = 0;" + _PUT + _TAKE,
+            "queue misuse: queue_enqueue on q of a buffer that was not allocated from it",
+        ),
+        ("int i = 0;" + _TAKE, "int i = 0;" + _PUT + _TAKE, "queue misuse: queue_dequeue on q, in which nothing is enqueued"),
+        (
+            "int i = 0;" + _PUT + _TAKE + "__queue_free(q, t);",
+            "int i = 0;" + _PUT + _TAKE,
+            "queue misuse: queue_free on q of a buffer that was not dequeued from it, or is free already",
+        ),
+        (
+            "t = __queue_alloc(q); (void)t;",
+            "int i = 0;" + _PUT + _TAKE,
+            "leak: a buffer of queue q is allocated and never enqueued when the kernel ends",
+        ),
+        ("int i = 0;" + _PUT, "int i = 0;" + _PUT + _TAKE, "leak: a buffer of queue q is enqueued and never dequeued when the kernel ends"),
+        (
+            "int i = 0;" + _PUT + "t = __queue_dequeue(q);",
+            "int i = 0;" + _PUT + _TAKE,
+            "leak: a buffer of queue q is dequeued and never freed when the kernel ends",
+        ),
+    ],
+)
+def test_misuse_of_a_queue(steps: str, twin: str, text: str) -> None:
+    innocent(_IN + twin)
+    assert text in found(_IN + steps)
+
+
+def test_queues_share_the_flags_between_two_pipes() -> None:
+    opened = "".join(f'__queue(float, PIPE_MTE2, PIPE_V, 2, {16384 + 2048 * k}, 256, "q{k}");\n' for k in range(4))
+    innocent(opened.rsplit("__queue", 1)[0])
+    assert found(opened) == [
+        "queue misuse: queue q3 of depth 2 needs as many flags, and other queues between the two pipes have 6"
+    ]
