@@ -159,7 +159,7 @@ def ulps(got: Array, exact: Array) -> float:
 
 def rounded_to_odd(exact: Array) -> Array:
     """float64 as float32 with its last bit set if anything was lost. From there ml_dtypes rounds to bfloat16 as from `exact`
-    itself, which it cannot do directly: its float64 → bfloat16 rounds to float32 on the way."""
+    itself, which it did not do directly before 0.7: its float64 → bfloat16 rounded to float32 on the way."""
     near = exact.astype(np.float32)
     cut = np.where(np.abs(near) > np.abs(exact), np.nextafter(near, np.float32(0)), near)
     return (cut.view(np.uint32) | (np.isfinite(cut) & (cut != exact))).view(np.float32)

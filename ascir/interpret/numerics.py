@@ -43,7 +43,7 @@ def number(value: Any, dtype: DType) -> Any:
     if dtype == np.bool_:
         return np.bool_(value != 0)
     if _is_float(dtype):
-        return np.asarray(value).astype(dtype)[()]
+        return _nearest(np.asarray(value), dtype)[()]
     return np.uint64(int(value) % 2**64).astype(dtype)
 
 
@@ -140,9 +140,16 @@ def convert(x: Array, dtype: DType, round: str) -> Array:
     if dtype == np.bool_:
         return x != 0
     if _is_float(dtype):
-        return x.astype(dtype) if round == "rint" or x.dtype == np.bool_ else _round_directed(x, dtype, round)
+        return _nearest(x, dtype) if round == "rint" or x.dtype == np.bool_ else _round_directed(x, dtype, round)
     if _is_float(x.dtype):
         return _to_integer(_TO_WHOLE[round](x.astype(np.float64)), dtype)
+    return x.astype(dtype)
+
+
+def _nearest(x: Array, dtype: DType) -> Array:
+    """`astype` that rounds once: ml_dtypes before 0.7 came to bf16 by way of f32, which is rounded to odd here, so that both agree."""
+    if dtype.name == "bfloat16" and x.dtype.itemsize >= 4 and x.dtype != np.float32:
+        x = _round_directed(x, np.dtype(np.float32), "odd")
     return x.astype(dtype)
 
 

@@ -108,7 +108,7 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
 
 
 def round_to(value: float, dtype: DType) -> float:
-    """A Python float rounded to a floating dtype: nearest even, overflow gives an infinity; bf16 through f32, as ml_dtypes rounds."""
+    """A Python float rounded to a floating dtype: once, to nearest even; overflow gives an infinity."""
     if dtype.name == "f64":
         return value
     if dtype.name == "bf16":
@@ -121,13 +121,15 @@ def round_to(value: float, dtype: DType) -> float:
 
 
 def _round_to_bf16(value: float) -> float:
-    """The upper half of a single, rounded to nearest even."""
-    single = round_to(value, BY_NAME["f32"])
+    """The upper half of a single, rounded to nearest even; the single is cut to an odd one first, so that nothing is rounded twice."""
+    single = round_to(abs(value), BY_NAME["f32"])
     if not math.isfinite(single):
-        return single
+        return math.copysign(single, value)
     (bits,) = struct.unpack("I", struct.pack("f", single))
+    bits = bits - (single > abs(value)) | (single != abs(value))
     bits += 0x7FFF + ((bits >> 16) & 1)
-    return struct.unpack("f", struct.pack("I", bits & 0xFFFF0000))[0]
+    (upper,) = struct.unpack("f", struct.pack("I", bits & 0xFFFF0000))
+    return math.copysign(upper, value)
 
 
 def wrap_integer(value: int, bits: int) -> int:

@@ -20,7 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 from ascir.dialects import inference
 from ascir.dialects.ascend import BroadcastOp, CastOp
 from ascir.dialects.types import dtype_of, shape_of, tensor_type
-from ascir.machine.dtypes import DType, from_numpy, round_to
+from ascir.machine.dtypes import BY_NAME, DType, from_numpy, round_to
 from ascir.source import fail
 from ascir.tracing.sizes import UnknownSize
 
@@ -158,7 +158,7 @@ def number_in(constant: Constant, dtype: NumpyDType) -> int | float:
 
 def _weak_number(number: int | float, dtype: NumpyDType) -> int | float:
     row = row_of(dtype)
-    if row.name in ("i1", "bf16") and isinstance(number, int) and not in_range(number, np.dtype(np.int64)):
+    if isinstance(number, int) and _is_too_large(number, row):
         fail(f"Python integer {number} is beyond what NumPy converts to {row.numpy}", f"write float({number})")
     if row.kind == "bool":
         return bool(number)
@@ -170,6 +170,22 @@ def _weak_number(number: int | float, dtype: NumpyDType) -> int | float:
     if isinstance(number, int) and not in_range(number, dtype):
         fail(f"Python integer {number} out of bounds for {dtype.name}", f"cast the tensor first: .astype(np.{_holder(number)})")
     return number
+
+
+def _is_too_large(number: int, row: DType) -> bool:
+    """Whether NumPy has no conversion for so large a Python int: bool takes int64, bfloat16 took no more before ml_dtypes 0.7."""
+    if in_range(number, np.dtype(np.int64)):
+        return False
+    return row.name == "i1" or (row.name == "bf16" and not _bfloat16_takes_any_int())
+
+
+@cache
+def _bfloat16_takes_any_int() -> bool:
+    try:
+        numpy_dtype(BY_NAME["bf16"]).type(2**63)
+    except TypeError:
+        return False
+    return True
 
 
 def _holder(number: int) -> str:

@@ -102,12 +102,14 @@ class TracedTensor(NDArrayOperatorsMixin):
 
     def __pow__(self, other: Any) -> TracedTensor:
         """NumPy's `**`: a float tensor to the power of a plain −1, 0, ½, 1 or 2 is not computed by `pow`."""
-        short = _SHORT_POWERS.get(other) if type(other) in (int, float) and self._keeps_dtype_with(other) else None
+        short = _SHORT_POWERS.get(other) if type(other) in (int, float) and self._has_short_power(other) else None
         return cast(TracedTensor, np.power(self, other)) if short is None else short(self)
 
-    def _keeps_dtype_with(self, number: float) -> bool:
-        """float32 and float16 stay themselves beside a Python number; bfloat16 beside a Python int."""
-        return self.dtype.kind == "f" or (self.dtype.name == "bfloat16" and type(number) is int)
+    def _has_short_power(self, number: float) -> bool:
+        """Where the dtype stays, as bfloat16's does beside a float since ml_dtypes 0.7; its ½ is a power, not NumPy's square root."""
+        if self.dtype.name == "bfloat16":
+            return number != 0.5 and np.result_type(self.dtype, number) == self.dtype
+        return self.dtype.kind == "f"
 
     # methods
 

@@ -121,11 +121,12 @@ static void integer_to_float(float *out, const int64_t *in, bool is_unsigned, in
     }
 }
 
-// To f16 and bf16 an integer goes through float as in NumPy; a directed rounding must not be done twice, so the first one is to odd.
-static void integer_to_any_float(void *out, int32_t dtype, const int64_t *in, bool is_unsigned, int32_t mode, int64_t n) {
+// To f16 and bf16 an integer goes through float. Nothing must be rounded twice, so the first rounding is to odd; but not where there is
+// none: f16 is infinite before a float rounds, and 16 bits fit in one.
+static void integer_to_any_float(void *out, int32_t dtype, const int64_t *in, int32_t from, int32_t mode, int64_t n) {
   float wide[ASCIR_CHUNK];
-  bool direct = dtype == ASCIR_F32 || mode == ROUND_RINT;
-  integer_to_float(wide, in, is_unsigned, direct ? mode : ROUND_ODD, n);
+  bool once = dtype == ASCIR_F32 || ascir_element_bytes[from] <= 2 || (dtype == ASCIR_F16 && mode == ROUND_RINT);
+  integer_to_float(wide, in, from == ASCIR_UI64, once ? mode : ROUND_ODD, n);
   float_to_float(out, dtype, wide, mode, n);
 }
 
@@ -139,5 +140,5 @@ void ascir_convert(void *out, int32_t to, const void *in, int32_t from, int32_t 
     return ascir_is_float[to] ? float_to_float(out, to, x, mode, n) : float_to_integer(out, to, x, mode, n);
   }
   const int64_t *x = to_int64(in, from, wide, n);
-  return ascir_is_float[to] ? integer_to_any_float(out, to, x, from == ASCIR_UI64, mode, n) : from_int64(out, to, x, n);
+  return ascir_is_float[to] ? integer_to_any_float(out, to, x, from, mode, n) : from_int64(out, to, x, n);
 }

@@ -95,6 +95,15 @@ def hard_numbers(dtype: DType) -> Array:
     return np.concatenate([positive, -positive, others, -others])
 
 
+def rounded_once(exact: Array, dtype: np.dtype[Any]) -> Array:
+    """float64 as `dtype`. ml_dtypes before 0.7 rounds to float32 on the way to bfloat16, so it is given a float32 rounded to odd."""
+    if dtype.name != "bfloat16":
+        return exact.astype(dtype)
+    near = exact.astype(np.float32)
+    cut = np.where(np.abs(near) > np.abs(exact), np.nextafter(near, np.float32(0)), near)
+    return (cut.view(np.uint32) | (np.isfinite(cut) & (cut != exact))).view(np.float32).astype(dtype)
+
+
 def assert_same(found: Sequence[Array], expected: Sequence[Array]) -> None:
     """The same dtypes, shapes and values; any NaN equals any other (NumPy's own check does not know bf16's), and -0 equals 0."""
     assert [(v.dtype, v.shape) for v in found] == [(v.dtype, v.shape) for v in expected]

@@ -290,6 +290,19 @@ def test_cast(source: str) -> None:
                 _same(out.view(expected.dtype)[:count], expected)
 
 
+@pytest.mark.parametrize("source", ["i32", "ui32", "i64", "ui64"])
+def test_a_large_integer_is_rounded_to_bf16_once(source: str) -> None:
+    """257 lies half-way between 256 and 258, also when a float cannot hold what makes it more: float would round it to 257, that to 256."""
+    of = dtype(source)
+    shift = 8 * of.bytes - 10
+    a = np.array([(257 << shift) + d for d in (-1, 0, 1)] + [(259 << shift) + d for d in (-1, 0, 1)], of.to_numpy())
+    expected = np.array([256, 256, 258, 258, 260, 260]) * 2.0**shift
+    out = _run(f"cast_{source}_bf16", [np.zeros(0), a, None, None], [0, len(a), 0, 0, 1, 0, 1, 0, 0.0, 0, ROUND_MODES.index("rint")])
+    emulated = out.view(dtype("bf16").to_numpy())[: len(a)]
+    assert emulated.astype(float).tolist() == expected.tolist()
+    assert numerics.convert(a, emulated.dtype, "rint").astype(float).tolist() == expected.tolist()
+
+
 def test_cast_keeps_rows_apart() -> None:
     a = _values(dtype("f16"), 5 * 70, 1).reshape(5, 70)
     out = _run("cast_f16_f32", [np.zeros(0), _pitched(a, 96), None, None], [5, 70, 88, 96, 1, 0, 1, 0, 0.0, 0, 0])

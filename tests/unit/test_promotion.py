@@ -174,6 +174,21 @@ def test_python_numbers_are_weak(ufunc: np.ufunc):
     compare_all(ufunc.__name__, jobs, arguments, ULPS.get(ufunc.__name__, 0), lambda key, expected: _documented(ufunc, key, expected))
 
 
+def test_plain_powers_of_bfloat16():
+    """`**`, which takes a way of its own for some exponents, with the installed ml_dtypes' dtype (before 0.7 a float made float32).
+
+    np.power(float32, 0.5) is a power for some shapes and a square root for others, which differ at −0 and −∞; bfloat16's is a power.
+    """
+    exponents = [-1, 0, 1, 2, 3, -1.0, 0.0, 1.0, 2.0, 2.5]
+    if np.result_type(ml_dtypes.bfloat16, 0.5) == ml_dtypes.bfloat16:
+        exponents.append(0.5)
+
+    def jobs(given: dict[str, Any]) -> dict[str, Any]:
+        return {f"{n!r}": lambda n=n: given["x"] ** n for n in exponents}
+
+    compare_all("**", jobs, {"x": samples(np.dtype(ml_dtypes.bfloat16))}, ULPS["power"])
+
+
 SCALARS: list[Any] = [np.int8(3), np.uint8(200), np.int16(-5), np.int64(2**60 + 1), np.float16(0.1), np.float32(0.1), np.float64(0.5)]
 SCALARS.extend([np.bool_(True), ml_dtypes.bfloat16(0.3)])
 
