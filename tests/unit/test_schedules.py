@@ -49,13 +49,33 @@ def norm(x: Any, w: Any) -> Any:
     return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6) * w
 
 
+def gelu(x: Any) -> Any:
+    return 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * x**3)))
+
+
+def rows(x: Any) -> Any:
+    return softmax(x, axis=-1)
+
+
+def columns(x: Any) -> Any:
+    return np.sum(x, axis=0)
+
+
+def transposed(x: Any, y: Any) -> Any:
+    return x.T + y
+
+
+def total(x: Any) -> Any:
+    return np.sum(x)
+
+
 OPERATORS: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
-    "gelu": (lambda x: 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * x**3))), [(100, 333)]),
-    "softmax": (lambda x: softmax(x, axis=-1), [(65, 1000)]),
+    "gelu": (gelu, [(100, 333)]),
+    "softmax": (rows, [(65, 1000)]),
     "rms norm": (norm, [(33, 257), (257,)]),
-    "column sums": (lambda x: np.sum(x, axis=0), [(1000, 77)]),
-    "transposed add": (lambda x, y: x.T + y, [(63, 129), (129, 63)]),
-    "long sum": (lambda x: np.sum(x), [(123_456,)]),
+    "column sums": (columns, [(1000, 77)]),
+    "transposed add": (transposed, [(63, 129), (129, 63)]),
+    "long sum": (total, [(123_456,)]),
 }
 
 
