@@ -383,11 +383,12 @@ static void mark_read(checking *c, const ascir_access *access) {
   if (unread->bytes.rows && ascir_overlap(&unread->bytes, &access->bytes)) unread->bytes.rows = 0;
 }
 
-// Data on its way to nowhere: all that a copy brought is overwritten, and nothing has looked at any of it. With `thorough` checks that
-// goes for what any instruction wrote.
+// Data on its way to nowhere: a copy lands on all that a copy before it brought, and nothing has looked at any of it, as when a load of
+// the next tile overtakes the work on this one. With `thorough` checks that goes for what any instruction wrote.
 static void check_overwritten(checking *c, const ascir_access *access) {
   ascir_past *unread = &c->core->buffer[access->owner].unread;
-  bool counts = !c->raced && (c->core->thorough || unread->opcode == ASCIR_OP_MEMORY_COPY);
+  bool copies = unread->opcode == ASCIR_OP_MEMORY_COPY && c->instr->opcode == ASCIR_OP_MEMORY_COPY;
+  bool counts = !c->raced && (c->core->thorough || copies);
   if (unread->bytes.rows && counts && ascir_contains(&access->bytes, &unread->bytes)) {
     ascir_fault fault = ascir_fault_of(c->core, FAULT_OVERWRITTEN, c->instr, c->pipe);
     ascir_access lost = *access;

@@ -906,6 +906,7 @@ def test_a_load_that_is_overwritten_before_it_is_read() -> None:
     twice = "LOAD(a, x); __pipe_barrier(PIPE_MTE2);\n{}LOAD(a, y);"
     innocent(twice.format("AFTER(PIPE_MTE2, PIPE_V); __hcc_abs(b, a, 8); AFTER(PIPE_V, PIPE_MTE2); "))
     innocent("LOAD(a, x); __pipe_barrier(PIPE_MTE2); __memcpy_async(a, y, 64);")
+    innocent("LOAD(a, x); AFTER(PIPE_MTE2, PIPE_V); __hcc_duplicate(a, 1.0f, 1024);")  # the load was for a loop of no trips
     assert found(twice.format("")) == [
         "overwritten before read: copy on MTE2 writes over ub:a[0..4096) written by copy on MTE2 (k.py:1), and nothing has read it; "
         "is a wait or a second buffer missing?"
