@@ -3,7 +3,7 @@
 #   make demo        compile and run an operator on the emulated AI Core
 #   make test        style, types, imports, lit tests, fast unit tests
 #   make test-all    the slow ones too
-#   make bench       speed, as ratios to NumPy
+#   make bench       speed, as ratios to NumPy; the cycle model beside measured times
 #   make clean       remove what was built (the virtual environment stays)
 #
 # PYTHON=python3.12 chooses the interpreter, JOBS=4 how many tests run at once.
@@ -38,6 +38,7 @@ unit: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/model.py
 
 # The stamp is written last: an installation that broke off is done again, a finished one only when pyproject.toml changes.
 $(READY): pyproject.toml

@@ -90,6 +90,8 @@ class TargetNumbers(Structure):
     path: Any
     cycles_per_element: Any
     repeat_reduce: Any
+    picojoules: Any
+    passes: Any
     _fields_ = [
         *((name, c_int64) for name in TARGET_INTEGERS),
         *((name, c_double) for name in TARGET_NUMBERS),
@@ -97,6 +99,8 @@ class TargetNumbers(Structure):
         ("path", c_int8 * len(SPACES) * len(SPACES)),
         ("cycles_per_element", c_double * len(ALL) * len(INSTRUCTIONS)),
         ("repeat_reduce", c_double * len(ALL)),
+        ("picojoules", c_double * len(ALL) * len(INSTRUCTIONS)),
+        ("passes", c_double * len(INSTRUCTIONS)),
     ]
 
 
@@ -182,7 +186,10 @@ class Result(Structure):
 
     cycles: F64
     busy: PerPipe
+    arithmetic_pj: F64
+    ub_bytes: F64
     cores: I64
+    in_l2: I64
     bytes_read: I64
     bytes_written: I64
     ub_peak: I64
@@ -364,8 +371,10 @@ def _new_numbers(target: Target) -> TargetNumbers:
             pipe = target.pipe_of_copy(source, destination)
             numbers.path[i][j] = _NO_PIPE if pipe is None else PIPES.index(pipe)
     for i, row in enumerate(INSTRUCTIONS):
+        numbers.passes[i] = row.passes
         for j, dtype in enumerate(ALL):
             numbers.cycles_per_element[i][j] = row.cycles_per_element(dtype.name, dtype.bytes, target)
+            numbers.picojoules[i][j] = row.picojoules(dtype.name, target)
     for j, dtype in enumerate(ALL):
         numbers.repeat_reduce[j] = target.cycles_per_element("repeat_reduce", dtype.bytes)
     return numbers

@@ -23,7 +23,7 @@ OPERATION_NAMES = (*(row.name for row in INSTRUCTIONS), *MEMORY_OPERATIONS)
 
 TARGET_INTEGERS = (
     "vector_cores ub_bytes block_bytes repeat_bytes max_repeats max_stride_blocks event_ids"
-    " max_copy_blocks max_copy_bytes aligned_gm_bytes l2_bytes"
+    " max_copy_blocks max_copy_bytes aligned_gm_bytes l2_bytes queue_depth bank_groups group_banks"
 ).split()
 """Whole numbers of `Target` that the emulator reads, as int64_t of the same name."""
 
@@ -141,6 +141,8 @@ def _target_struct() -> str:
     members.append("  int8_t path[SPACES][SPACES];  // source, destination → pipe, or NO_PIPE")
     members.append("  double cycles_per_element[ASCIR_ROWS][ASCIR_DTYPES];")
     members.append("  double repeat_reduce[ASCIR_DTYPES];  // cycles per element of a whole-repeat reduce")
+    members.append("  double picojoules[ASCIR_ROWS][ASCIR_DTYPES];  // of the arithmetic on one element")
+    members.append("  double passes[ASCIR_ROWS];  // times that an element goes from UB through the unit and back")
     return "\n".join(("typedef struct {", *members, "} ascir_target;"))
 
 

@@ -108,7 +108,9 @@ class Profile:
 
     `cycles` and `time_us` are None when there are faults. `time_us` counts the kernels and `launch_us`, which is also given apart.
     `utilization` is busy time over kernel time, per pipe, averaged over the cores in use; `instructions` counts by name;
-    `bytes_read` and `bytes_written` are those of global memory. `events` and `memory` are there after a run with a trace.
+    `bytes_read` and `bytes_written` are those of global memory. `energy` is an estimate in µJ: of moving bytes through HBM, L2 and UB,
+    of arithmetic, and of instructions as such (figures and sources: `Energy` in machine/target.py); empty when there are faults.
+    `events` and `memory` are there after a run with a trace.
     """
 
     kernels: tuple[str, ...]
@@ -122,6 +124,7 @@ class Profile:
     ub_peak: int
     bytes_read: int
     bytes_written: int
+    energy: dict[str, float] = field(default_factory=lambda: dict[str, float]())
     faults: list[Fault] = field(default_factory=lambda: list[Fault]())
     memory: list[BufferUse] = field(default_factory=lambda: list[BufferUse](), repr=False)
     events: list[Event] = field(default_factory=lambda: list[Event](), repr=False)
@@ -149,11 +152,17 @@ class Profile:
             ub_peak=max((report.result.ub_peak for report in reports), default=0),
             bytes_read=sum(report.result.bytes_read for report in reports),
             bytes_written=sum(report.result.bytes_written for report in reports),
+            energy={} if faults else _energy(reports),
             faults=faults,
             memory=[use for report in reports for use in _memory(report)],
             events=_events(reports, origins),
             events_lost=sum(report.result.events_lost for report in reports),
         )
+
+    @property
+    def energy_uj(self) -> float | None:
+        """The estimate in µJ, all parts together; None when there are faults."""
+        return None if self.faults else sum(self.energy.values())
 
     def __str__(self) -> str:
         """A summary to read: time, what each pipe did, memory, faults."""
@@ -161,6 +170,9 @@ class Profile:
         if self.cycles is not None:
             lines.append(f"time        {self.time_us:.2f} µs, of which launching {self.launch_us:.2f} µs; {self.cycles:.0f} cycles")
             lines += [f"{pipe:<11} {_bar(share)} {100 * share:5.1f} % busy" for pipe, share in self.utilization.items()]
+        if self.energy:
+            parts = ", ".join(f"{name} {share:.3g}" for name, share in self.energy.items())
+            lines.append(f"energy      {self.energy_uj:.3g} µJ (estimate): {parts}")
         lines.append(f"memory      UB peak {self.ub_peak} B; GM {self.bytes_read} B read, {self.bytes_written} B written")
         most = sorted(self.instructions.items(), key=lambda item: -item[1])
         lines.append("executed    " + ", ".join(f"{name} {count}" for name, count in most))
@@ -223,6 +235,20 @@ def _utilization(reports: Sequence[RawReport]) -> dict[str, float]:
     available = sum(report.result.cycles * report.result.cores for report in reports)
     busy = {pipe: sum(report.result.busy[k] for report in reports) for k, pipe in enumerate(PIPES)}
     return {pipe: cycles / available for pipe, cycles in busy.items() if cycles and available}
+
+
+def _energy(reports: Sequence[RawReport]) -> dict[str, float]:
+    """µJ by where they go. What fits in L2 is taken to come from there, as the bandwidth model does."""
+    parts = dict.fromkeys(("HBM", "L2", "UB", "arithmetic", "instructions"), 0.0)
+    for report in reports:
+        result, energy = report.result, report.target.energy
+        gm = result.bytes_read + result.bytes_written
+        parts["HBM"] += 0.0 if result.in_l2 else gm * energy.hbm_byte
+        parts["L2"] += gm * energy.l2_byte
+        parts["UB"] += result.ub_bytes * energy.ub_byte
+        parts["arithmetic"] += result.arithmetic_pj
+        parts["instructions"] += sum(result.of_pipe) * energy.instruction
+    return {name: picojoules / 1e6 for name, picojoules in parts.items() if picojoules}
 
 
 def _instructions(reports: Sequence[RawReport]) -> dict[str, int]:
@@ -434,10 +460,10 @@ def _waits(w: _Words) -> list[str]:
 def _deadlock(w: _Words) -> str:
     waits = _waits(w)
     end = "which nobody sets" if len(waits) == 1 else "and none of these flags is set"
-    if w.instruction == "pipe_barrier":
+    if w.raw.pipe >= 0:
+        end += f"; pipe S stands at {w.instruction}, for the queue of {PIPES[w.raw.pipe]} is full"
+    elif w.instruction == "pipe_barrier":
         end += "; pipe S stands at a barrier for all pipes"
-    elif w.instruction and w.instruction != "wait_flag":
-        end += f"; its queue is full at {w.instruction}"
     return f"{'; '.join(waits)}, {end}"
 
 

@@ -70,6 +70,20 @@ class Instruction:
             return target.scalar_element_cycles
         return sum(n * target.cycles_per_element(rate, element_bytes) for rate, n in self.steps.items())
 
+    @property
+    def passes(self) -> float:
+        """How often an element goes from UB through the unit and back: once a step."""
+        return sum(self.steps.values())
+
+    def picojoules(self, dtype: str, target: Target) -> float:
+        """Energy of the arithmetic on one element; moving it is charged by the emulator. What has no figure of its own costs f32's."""
+        energy = target.energy
+        arithmetic = dtype.removeprefix("u") if dtype != "i1" else "i8"
+        add, multiply = energy.add[arithmetic], energy.multiply[arithmetic]
+        function = energy.function_multiply_adds * (energy.add["f32"] + energy.multiply["f32"])
+        linear = multiply if self.name in ("mul", "muls", "reduce_prod") else add
+        return sum(n * (function if rate == "function" else linear) for rate, n in self.steps.items())
+
 
 def _function(**steps: float) -> dict[str, float]:
     """Steps of a function composed from base instructions, as vendor libraries do; the counts are assumed."""

@@ -7,7 +7,7 @@ which gathers public Ascend documentation; "derived" is arithmetic on such numbe
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .dtypes import BLOCK_BYTES
 
@@ -32,6 +32,33 @@ class Rate:
 
     b16: float
     b32: float
+
+
+@dataclass(frozen=True)
+class Energy:
+    """What work costs in pJ, for the estimate beside the cycles.
+
+    Figures marked "TPUv4i" are from table 2 of Jouppi et al., "Ten Lessons From Three Generations Shaped Google's TPUv4i" (ISCA 2021),
+    which brings Horowitz's operation energies (ISSCC 2014) to 7 nm, the node of this chip. Leakage is not in it.
+    """
+
+    hbm_byte: float = 43.75  # TPUv4i: HBM2 250–450 pJ per 64 bits, the middle
+    l2_byte: float = 7.0  # assumed: four times TPUv4i's 1 MB SRAM (14 pJ per 64 bits), for the wires to a shared 192 MB
+    ub_byte: float = 1.42  # derived: TPUv4i's 32 KB (8.5 pJ per 64 bits) and 1 MB SRAM (14), at 192 KB on a log scale
+    instruction: float = 25.0  # assumed: fetch, decode and dispatch; Horowitz has 70 pJ at 45 nm
+    function_multiply_adds: float = 4.0  # assumed: exp, ln, sqrt, division: a table and a cubic polynomial
+    add: dict[str, float] = field(
+        default_factory=lambda: {
+            **{"f16": 0.16, "bf16": 0.11, "f32": 0.38, "i8": 0.007, "i32": 0.03},  # TPUv4i
+            **{"i16": 0.015, "i64": 0.06},  # assumed: half and twice i32
+        }
+    )
+    multiply: dict[str, float] = field(
+        default_factory=lambda: {
+            **{"f16": 0.34, "bf16": 0.21, "f32": 1.31, "i8": 0.07, "i32": 1.48},  # TPUv4i
+            **{"i16": 0.37, "i64": 5.92},  # assumed: a quarter of and four times i32
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -74,7 +101,13 @@ class Target:
     hbm_bandwidth: float = 1.12e12  # hw §6: the same, working set beyond L2
     unaligned_efficiency: float = 0.70  # hw §6: 32 B-aligned against 512 B-aligned GM addresses
     aligned_gm_bytes: int = 512  # hw §6
+    lockstep: float = 0.5  # assumed: how far cores load and compute at the same moments; fits double buffering's 1.7 % (hw §6)
     launch_us: float = 3.0  # hw §6
+    queue_depth: int = 32  # hw §6 for MTE1 and M; assumed for the other pipes: instructions that wait in one
+    bank_groups: int = 16  # hw §3: of UB; neighbouring blocks of 32 B lie in neighbouring groups
+    group_banks: int = 3  # hw §3: banks of 4 KB in one group
+
+    energy: Energy = field(default_factory=Energy)
 
     @property
     def ub_bytes(self) -> int:

@@ -21,7 +21,7 @@ enum {
   MAX_EVENTS = 16,        // ids of a flag that there is room for
   CLOCKS = 8,             // pipes, rounded up so that a clock is one SIMD register
   HISTORY = 512,          // accesses remembered per pipe, memory and direction
-  MAX_QUEUE = 1 << 16,    // instructions waiting in one pipe
+  MAX_QUEUE = 64,         // instructions that one pipe has room for, if the target does not say fewer
   MAX_FAULTS = 32,        // distinct faults reported by one block
   MAX_PENDING = 4096,     // instructions of one block whose values are still to be computed
   MAX_GM_LOG = 1 << 18,   // accesses to GM remembered, all blocks together
@@ -109,8 +109,10 @@ typedef struct {
   double busy;         // cycles spent working
   uint32_t issued;     // instructions started
   ascir_clock clock;
-  ascir_waiting *queue;  // not empty: the pipe is blocked, and the head is a wait_flag whose flag is not set
-  int32_t head, waiting, capacity;
+  double *left_queue;    // ring: the cycles at which the last MAX_QUEUE instructions left the queue, `dequeued` in all
+  int64_t dequeued;
+  ascir_waiting *queue;  // ring. Not empty: the pipe is blocked, and the first is a wait_flag whose flag is not set
+  int32_t head, waiting;
 } ascir_pipe;
 
 typedef struct {
@@ -118,6 +120,18 @@ typedef struct {
   ascir_clock clock;
   int32_t line;
 } ascir_flag;
+
+// A core's way to global memory, for both directions: when it was in use (port.c).
+enum { MAX_SPANS = 32 };
+
+typedef struct {
+  double rate, others;  // bytes per cycle of all cores together; cores at work beside this one
+  double lockstep;      // the target's
+  double began, used;   // cycle of the first transfer; cycles that all took
+  double from[MAX_SPANS], to[MAX_SPANS];  // in order and apart
+  double forgotten;                       // before this all counts as in use
+  int32_t spans;
+} ascir_port;
 
 typedef struct {
   ascir_past *entry;  // ring of HISTORY
@@ -248,6 +262,7 @@ typedef struct {
 typedef struct {
   double cycles;
   double busy[ASCIR_PIPES];
+  double arithmetic_pj, ub_bytes;
 } ascir_block_times;
 
 typedef struct {
@@ -262,7 +277,7 @@ struct ascir_core {
   const ascir_arg *args;  // where the bytes are
   const ascir_arg *seen;  // the same with the addresses that the kernel sees
   int64_t arg_count, block_idx, block_num;
-  double read_rate, write_rate;  // bytes per cycle of this core, its share of the common bandwidth considered
+  ascir_port port;
   bool checks, thorough, tracing;
   int32_t policy;  // SCHEDULE_…
 
@@ -283,6 +298,7 @@ struct ascir_core {
   ascir_gm_log gm_log;
 
   ascir_counts counts;
+  double arithmetic_pj, ub_bytes;  // of the block
   ascir_fault *fault;
   int32_t faults;
   ascir_event *event;
@@ -302,8 +318,15 @@ void *ascir_host_address(const ascir_core *core, void *p);
 // execute.c: computes. `operands` are legal.
 ascir_scalar ascir_execute(const ascir_instr *instr);
 
+// banks.c: cycles that UB takes to serve one repeat.
+double ascir_bank_cycles(const ascir_core *core, const ascir_instr *instr, const ascir_operands *operands, int64_t lanes, int64_t repeats,
+                         bool row_a_repeat);
+
 // timing.c: cycles on its pipe.
-double ascir_duration(const ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands);
+double ascir_duration(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands);
+
+// port.c: when `bytes` asked for at cycle `start` have passed.
+double ascir_port_transfer(ascir_port *port, double start, double bytes);
 
 // trace.c: counters, and an event if asked for.
 void ascir_trace(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands, double start, double duration);
@@ -340,7 +363,7 @@ void ascir_take_flag(ascir_core *core, const ascir_instr *instr);
 void ascir_barrier(ascir_core *core, const ascir_instr *instr);
 bool ascir_flag_is_legal(ascir_core *core, const ascir_instr *instr);
 bool ascir_barrier_is_legal(ascir_core *core, const ascir_instr *instr);
-_Noreturn void ascir_deadlock(ascir_core *core, const ascir_instr *instr);
+_Noreturn void ascir_deadlock(ascir_core *core, const ascir_instr *instr, int32_t full);
 void ascir_finish(ascir_core *core);
 _Noreturn void ascir_leave(ascir_core *core);
 
@@ -358,6 +381,9 @@ bool ascir_ub_open(ascir_ub *ub, int64_t bytes);
 void ascir_ub_close(ascir_ub *ub);
 uint8_t *ascir_ub_window(ascir_ub *ub, int32_t number);
 bool ascir_ub_guards_intact(ascir_ub *ub);
+
+// The k-th instruction that waits in a pipe.
+static inline ascir_waiting *ascir_queued(const ascir_pipe *pipe, int32_t k) { return &pipe->queue[(pipe->head + k) % MAX_QUEUE]; }
 
 static inline int64_t ascir_ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

@@ -79,6 +79,7 @@ static ascir_scalar start(ascir_core *core, int32_t pipe, const ascir_instr *ins
   ascir_pipe *p = &core->pipe[pipe];
   ascir_join(&p->clock, dispatched);
   p->free = p->free > time ? p->free : time;
+  p->left_queue[p->dequeued++ % MAX_QUEUE] = p->free;
   switch (instr->opcode) {
     case ASCIR_OP_MEMORY_SET_FLAG: ascir_set_flag(core, instr); break;
     case ASCIR_OP_MEMORY_WAIT_FLAG: ascir_take_flag(core, instr); break;
@@ -94,32 +95,32 @@ static bool must_wait(const ascir_core *core, const ascir_instr *instr) {
   return instr->opcode == ASCIR_OP_MEMORY_WAIT_FLAG && !ascir_flag_is_set(core, instr);
 }
 
-static void make_room(ascir_core *core, ascir_pipe *pipe, const ascir_instr *instr) {
-  if (pipe->head + pipe->waiting < pipe->capacity) return;
-  if (pipe->waiting) memmove(pipe->queue, pipe->queue + pipe->head, (size_t)pipe->waiting * sizeof *pipe->queue);
-  pipe->head = 0;
-  if (pipe->waiting < pipe->capacity / 2) return;
-  int32_t capacity = pipe->capacity ? 2 * pipe->capacity : 64;
-  ascir_waiting *queue = capacity > MAX_QUEUE ? NULL : realloc(pipe->queue, (size_t)capacity * sizeof *queue);
-  if (!queue) ascir_deadlock(core, instr);
-  pipe->queue = queue;
-  pipe->capacity = capacity;
+static int64_t depth_of(const ascir_core *core) { return core->target->queue_depth < MAX_QUEUE ? core->target->queue_depth : MAX_QUEUE; }
+
+// Pipe S stands at a full queue until an instruction leaves it: for ever, if that needs a flag which comes later in the program.
+static void wait_for_room(ascir_core *core, int32_t pipe, const ascir_instr *instr) {
+  ascir_pipe *s = &core->pipe[PIPE_S];
+  const ascir_pipe *p = &core->pipe[pipe];
+  int64_t depth = depth_of(core), before = p->dequeued + p->waiting - depth;
+  if (pipe == PIPE_S || before < 0) return;
+  if (p->waiting >= depth) ascir_deadlock(core, instr, pipe);
+  double left = p->left_queue[before % MAX_QUEUE];
+  s->free = s->free > left ? s->free : left;
 }
 
 static void enqueue(ascir_core *core, int32_t pipe, const ascir_instr *instr) {
   ascir_pipe *p = &core->pipe[pipe];
-  make_room(core, p, instr);
-  p->queue[p->head + p->waiting++] = (ascir_waiting){*instr, core->pipe[PIPE_S].clock, core->pipe[PIPE_S].free};
+  *ascir_queued(p, p->waiting++) = (ascir_waiting){*instr, core->pipe[PIPE_S].clock, core->pipe[PIPE_S].free};
 }
 
 static void drain(ascir_core *core, int32_t pipe) {
   ascir_pipe *p = &core->pipe[pipe];
-  while (p->waiting && !must_wait(core, &p->queue[p->head].instr)) {
-    const ascir_waiting *next = &p->queue[p->head++];
+  while (p->waiting && !must_wait(core, &ascir_queued(p, 0)->instr)) {
+    const ascir_waiting *next = ascir_queued(p, 0);
+    p->head = (p->head + 1) % MAX_QUEUE;
     p->waiting--;
     start(core, pipe, &next->instr, &next->dispatched, next->time);
   }
-  if (!p->waiting) p->head = 0;
 }
 
 // A set flag may unblock a pipe, whose work may set the next flag.
@@ -146,7 +147,8 @@ ascir_scalar ascir_issue(ascir_core *core, const ascir_instr *instr) {
   if (pipe == NO_PIPE) return result;
   ascir_pipe *s = &core->pipe[PIPE_S];
   s->free += core->target->issue_cycles;
-  if (pipe == PIPE_S && is_stuck(core, instr)) ascir_deadlock(core, instr);
+  wait_for_room(core, pipe, instr);
+  if (pipe == PIPE_S && is_stuck(core, instr)) ascir_deadlock(core, instr, NO_PIPE);
   if (core->pipe[pipe].waiting || must_wait(core, instr)) {
     enqueue(core, pipe, instr);
   } else {

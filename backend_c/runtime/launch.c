@@ -28,7 +28,7 @@ struct job {
   const ascir_arg *seen;
   ascir_gm_log gm_log;
   ascir_block_times *times;  // a block each
-  double read_rate, write_rate, shared_rate;
+  double shared_rate;  // bytes per cycle, of all cores together
   int64_t next_block;
   int32_t helpers_wanted, running;
   int64_t event_capacity;
@@ -54,22 +54,45 @@ static int64_t working_set(const ascir_request *request) {
   return bytes;
 }
 
-// hw §6: all cores share one bandwidth, and each has a limit of its own.
-static void set_rates(job *j) {
+// hw §6: L2 or HBM, by what the arguments need together.
+static void choose_memory(job *j) {
   const ascir_target *target = j->request->target;
-  double bandwidth = working_set(j->request) <= target->l2_bytes ? target->l2_bandwidth : target->hbm_bandwidth;
+  j->result->in_l2 = working_set(j->request) <= target->l2_bytes;
+  double bandwidth = j->result->in_l2 ? target->l2_bandwidth : target->hbm_bandwidth;
   j->shared_rate = bandwidth / (target->clock_ghz * 1e9);
-  double share = j->shared_rate / (double)physical_cores(j->request);
-  j->read_rate = share < target->gm_read_per_cycle ? share : target->gm_read_per_cycle;
-  j->write_rate = share < target->gm_write_per_cycle ? share : target->gm_write_per_cycle;
+}
+
+// hw §6: the cores at work share one bandwidth. Blocks run in waves of one a core; the last wave may leave cores idle and their bandwidth
+// to the others.
+static void open_port(ascir_core *core, const job *j, int64_t block) {
+  int64_t cores = physical_cores(j->request), left = j->request->block_dim - block / cores * cores;
+  core->port.rate = j->shared_rate;
+  core->port.others = (double)((left < cores ? left : cores) - 1);
+  core->port.lockstep = core->target->lockstep;
+  core->port.used = core->port.forgotten = 0.0;
+  core->port.spans = 0;
 }
 
 // ---- cores --------------------------------------------------------------------------------------------------------------------------------
 
+static bool open_pipes(ascir_core *core) {
+  bool open = true;
+  for (int p = 0; p < ASCIR_PIPES; p++) {
+    core->pipe[p].queue = malloc(MAX_QUEUE * sizeof *core->pipe[p].queue);
+    core->pipe[p].left_queue = malloc(MAX_QUEUE * sizeof *core->pipe[p].left_queue);
+    open = open && core->pipe[p].queue && core->pipe[p].left_queue;
+  }
+  return open;
+}
+
 static ascir_core *new_core(int64_t ub_bytes) {
   ascir_core *core = calloc(1, sizeof *core);
-  if (!core || ascir_ub_open(&core->ub, ub_bytes)) return core;
+  if (!core || (ascir_ub_open(&core->ub, ub_bytes) && open_pipes(core))) return core;
   ascir_ub_close(&core->ub);
+  for (int p = 0; p < ASCIR_PIPES; p++) {
+    free(core->pipe[p].queue);
+    free(core->pipe[p].left_queue);
+  }
   free(core);
   return NULL;
 }
@@ -92,8 +115,6 @@ static void prepare_core(ascir_core *core, const job *j) {
   core->seen = j->seen;
   core->arg_count = request->arg_count;
   core->block_num = request->block_dim;
-  core->read_rate = j->read_rate;
-  core->write_rate = j->write_rate;
   core->checks = request->checks;
   core->thorough = request->thorough;
   core->policy = request->policy;
@@ -107,10 +128,11 @@ static void reset_core(ascir_core *core, int64_t block) {
   core->buffers = core->queues = core->faults = 0;
   core->events = 0;
   core->to_wake = 0;
+  core->arithmetic_pj = core->ub_bytes = 0.0;
   memset(core->flags_set, 0, sizeof core->flags_set);
   for (int p = 0; p < ASCIR_PIPES; p++) {
     ascir_pipe *pipe = &core->pipe[p];
-    *pipe = (ascir_pipe){.queue = pipe->queue, .capacity = pipe->capacity};
+    *pipe = (ascir_pipe){.queue = pipe->queue, .left_queue = pipe->left_queue};
     for (int k = 0; k < 4; k++) core->history[p][k / 2][k % 2].count = 0;
   }
   core->gm_log.count = core->gm_log.lost = 0;
@@ -119,7 +141,7 @@ static void reset_core(ascir_core *core, int64_t block) {
 // ---- what a block leaves ------------------------------------------------------------------------------------------------------------------
 
 static ascir_block_times times_of(const ascir_core *core) {
-  ascir_block_times times = {.cycles = 0.0};
+  ascir_block_times times = {.arithmetic_pj = core->arithmetic_pj, .ub_bytes = core->ub_bytes};
   for (int p = 0; p < ASCIR_PIPES; p++) {
     times.busy[p] = core->pipe[p].busy;
     times.cycles = times.cycles > core->pipe[p].free ? times.cycles : core->pipe[p].free;
@@ -165,6 +187,7 @@ static void keep_buffers(ascir_result *result, const ascir_core *core) {
 
 static void run_block(ascir_core *core, job *j, int64_t block) {
   reset_core(core, block);
+  open_port(core, j, block);
   ascir_schedule_reset(core, (uint64_t)j->request->seed);
   current = core;
   if (setjmp(core->leave) == 0) {
@@ -289,6 +312,8 @@ static void finish_times(const job *j, double *core_time) {
     const ascir_block_times *times = &j->times[block];
     if (start) start[block] = core_time[block % cores];
     core_time[block % cores] += times->cycles;
+    result->arithmetic_pj += times->arithmetic_pj;
+    result->ub_bytes += times->ub_bytes;
     for (int p = 0; p < ASCIR_PIPES; p++) result->busy[p] += times->busy[p];
     if (core_time[block % cores] > result->cycles) result->cycles = core_time[block % cores];
   }
@@ -333,7 +358,7 @@ void ascir_launch(ascir_pool *pool, const ascir_request *request, ascir_result *
   double *core_time = calloc((size_t)physical_cores(request), sizeof *core_time);
   result->out_of_memory = !j.times || !core_time || !seen;
   if (!result->out_of_memory) {
-    set_rates(&j);
+    choose_memory(&j);
     pthread_mutex_lock(&pool->lock);
     call_for_help(pool, &j);
     run_blocks(pool, &j);

@@ -22,7 +22,10 @@ typedef struct {
 typedef struct {
   double cycles;  // of the kernel; the launch itself is the caller's to add
   double busy[ASCIR_PIPES];  // cycles, summed over cores
+  double arithmetic_pj;      // energy of the arithmetic alone
+  double ub_bytes;           // that went into UB or out of it
   int64_t cores;  // physical cores that had work
+  int64_t in_l2;  // whether the arguments fit in L2
   ascir_counts counts;
   ascir_fault *fault;
   ascir_event *event;

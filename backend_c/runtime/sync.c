@@ -94,7 +94,7 @@ static void blame(ascir_fault *fault, int32_t pipe, const ascir_instr *wait) {
 static ascir_fault who_waits(const ascir_core *core, const ascir_instr *instr) {
   ascir_fault fault = ascir_fault_of(core, FAULT_DEADLOCK, instr, NO_PIPE);
   for (int32_t p = 0; p < ASCIR_PIPES; p++)
-    if (core->pipe[p].waiting) blame(&fault, p, &core->pipe[p].queue[core->pipe[p].head].instr);
+    if (core->pipe[p].waiting) blame(&fault, p, &ascir_queued(&core->pipe[p], 0)->instr);
   return fault;
 }
 
@@ -102,7 +102,7 @@ static ascir_fault who_waits(const ascir_core *core, const ascir_instr *instr) {
 static bool will_be_set(const ascir_core *core, const ascir_instr *wait) {
   const ascir_pipe *source = &core->pipe[wait->source_pipe];
   for (int32_t k = 0; k < source->waiting; k++) {
-    const ascir_instr *set = &source->queue[source->head + k].instr;
+    const ascir_instr *set = &ascir_queued(source, k)->instr;
     if (set->opcode == ASCIR_OP_MEMORY_SET_FLAG && set->pipe == wait->pipe && set->event == wait->event) return true;
   }
   return false;
@@ -112,7 +112,7 @@ static bool will_be_set(const ascir_core *core, const ascir_instr *wait) {
 static void report_waiting(ascir_core *core) {
   ascir_fault fault = who_waits(core, NULL);
   for (int32_t p = 0; p < ASCIR_PIPES; p++) {
-    const ascir_instr *wait = core->pipe[p].waiting ? &core->pipe[p].queue[core->pipe[p].head].instr : NULL;
+    const ascir_instr *wait = core->pipe[p].waiting ? &ascir_queued(&core->pipe[p], 0)->instr : NULL;
     if (!wait || will_be_set(core, wait)) continue;
     fault.kind = FAULT_UNPAIRED_FLAG;
     fault.line = wait->line;
@@ -123,9 +123,10 @@ static void report_waiting(ascir_core *core) {
   ascir_report(core, &fault);
 }
 
-// Pipe S cannot go on at `instr`: out of the kernel.
-_Noreturn void ascir_deadlock(ascir_core *core, const ascir_instr *instr) {
+// Pipe S cannot go on at `instr`, because it waits itself or the queue of pipe `full` has no room: out of the kernel.
+_Noreturn void ascir_deadlock(ascir_core *core, const ascir_instr *instr, int32_t full) {
   ascir_fault fault = who_waits(core, instr);
+  fault.pipe = full;
   if (instr->opcode == ASCIR_OP_MEMORY_WAIT_FLAG && instr->pipe == PIPE_S) blame(&fault, PIPE_S, instr);
   ascir_report(core, &fault);
   ascir_leave(core);

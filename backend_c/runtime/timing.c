@@ -21,9 +21,10 @@ static double repeats_cost(const rate *r, int64_t repeats) {
 
 static double row_cost(const rate *r, int64_t elements) { return repeats_cost(r, ascir_ceil_of(elements, r->lanes)); }
 
-static double matrix_cost(const rate *r, int64_t rows, int64_t cols, bool strides_fit) {
+// `r` for repeats along a row, `across` for one repeat a row.
+static double matrix_cost(const rate *r, const rate *across, int64_t rows, int64_t cols, bool strides_fit) {
   double by_rows = (double)rows * row_cost(r, cols);
-  double by_columns = (double)ascir_ceil_of(cols, r->lanes) * repeats_cost(r, rows);  // one repeat a row
+  double by_columns = (double)ascir_ceil_of(cols, r->lanes) * repeats_cost(across, rows);
   return strides_fit && by_columns < by_rows ? by_columns : by_rows;
 }
 
@@ -45,16 +46,26 @@ static rate rate_of(const ascir_core *core, int32_t opcode, int32_t dtype) {
   return (rate){core->target, (double)lanes * core->target->cycles_per_element[opcode][dtype], lanes};
 }
 
-static double element_wise(const ascir_core *core, const ascir_instr *instr, int32_t form) {
+// UB serves a repeat no faster than its banks allow.
+static rate through_banks(rate r, const ascir_core *core, const ascir_instr *instr, const ascir_operands *operands, int64_t repeats, bool across) {
+  double cycles = ascir_bank_cycles(core, instr, operands, r.lanes, repeats, across);
+  r.per_repeat = r.per_repeat > cycles ? r.per_repeat : cycles;
+  return r;
+}
+
+static double element_wise(const ascir_core *core, const ascir_instr *instr, const ascir_operands *operands, int32_t form) {
   const ascir_tile *dst = &instr->tile[ASCIR_DST], *a = &instr->tile[ASCIR_A], *b = &instr->tile[ASCIR_B];
   const ascir_tile *shape = form == FORM_COMPARE || form == FORM_COMPARE_SCALAR ? a : dst;
   bool wider = form == FORM_CAST && size_of(a) > size_of(dst);
-  rate r = rate_of(core, instr->opcode, wider ? a->dtype : shape->dtype);
+  rate bare = rate_of(core, instr->opcode, wider ? a->dtype : shape->dtype);
+  rate r = through_banks(bare, core, instr, operands, ascir_ceil_of(shape->cols, bare.lanes), false);
   if (shape->rows == 1) return row_cost(&r, shape->cols);
   if (has_mask(form)) return (double)shape->rows * row_cost(&r, shape->cols);  // each row's mask begins a new byte
   bool flat = is_flat(dst) && is_flat(a) && is_flat(b), fit = stride_fits(core->target, dst);
   fit = fit && stride_fits(core->target, a) && stride_fits(core->target, b);
-  return flat ? row_cost(&r, shape->rows * shape->cols) : matrix_cost(&r, shape->rows, shape->cols, fit);
+  if (flat) return row_cost(&r, shape->rows * shape->cols);
+  rate across = fit ? through_banks(bare, core, instr, operands, shape->rows, true) : r;
+  return matrix_cost(&r, &across, shape->rows, shape->cols, fit);
 }
 
 // Rows longer than a repeat are folded one after another, for the work space holds one; then a whole-repeat reduce ends each.
@@ -68,7 +79,7 @@ static double reduce_rows(const rate *r, double per_element, int64_t rows, int64
 static double reduce_columns(const rate *r, const ascir_tile *a) {
   double cycles = row_cost(r, a->cols);  // the last move into place
   for (int64_t rows = a->rows; rows > 1; rows = ascir_ceil_of(rows, 2))
-    cycles += matrix_cost(r, rows / 2, a->cols, stride_fits(r->target, a));
+    cycles += matrix_cost(r, r, rows / 2, a->cols, stride_fits(r->target, a));
   return cycles;
 }
 
@@ -78,9 +89,9 @@ static double reduction(const ascir_core *core, const ascir_instr *instr) {
   return instr->option ? reduce_rows(&r, core->target->repeat_reduce[a->dtype], a->rows, a->cols) : reduce_columns(&r, a);
 }
 
-static double vector(const ascir_core *core, const ascir_instr *instr) {
+static double vector(const ascir_core *core, const ascir_instr *instr, const ascir_operands *operands) {
   int32_t form = ascir_form[instr->opcode];
-  return form == FORM_REDUCE ? reduction(core, instr) : element_wise(core, instr, form);
+  return form == FORM_REDUCE ? reduction(core, instr) : element_wise(core, instr, operands, form);
 }
 
 // ---- copies ---------------------------------------------------------------------------------------------------------------------------------
@@ -98,15 +109,18 @@ static bool is_aligned(const ascir_core *core, const ascir_access *gm, const asc
   return start % unit == 0 && (tile->rows <= 1 || tile->row_stride * size_of(tile) % unit == 0);
 }
 
-static double copy(const ascir_core *core, const ascir_instr *instr, const ascir_operands *operands) {
+// A copy takes the time of its pipe, or longer if others are using the core's share of the bandwidth.
+static double copy(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands) {
   const ascir_access *gm = gm_access(operands);
   const ascir_target *target = core->target;
   if (!gm) return target->copy_start;  // no bytes
   const ascir_tile *tile = &instr->tile[gm->slot];
-  double speed = gm->writes ? core->write_rate : core->read_rate;
-  if (!is_aligned(core, gm, tile)) speed *= target->unaligned_efficiency;
   double bytes = (double)(tile->rows * tile->cols * size_of(tile));
-  return target->copy_start + target->copy_row * (double)(tile->rows - 1) + bytes / speed;
+  if (!is_aligned(core, gm, tile)) bytes /= target->unaligned_efficiency;
+  double start = core->pipe[pipe].free, issue = target->copy_start + target->copy_row * (double)(tile->rows - 1);
+  double alone = issue + bytes / (gm->writes ? target->gm_write_per_cycle : target->gm_read_per_cycle);
+  double shared = ascir_port_transfer(&core->port, start + issue, bytes) - start;
+  return alone > shared ? alone : shared;
 }
 
 // ---- pipe S ---------------------------------------------------------------------------------------------------------------------------------
@@ -122,8 +136,8 @@ static double scalar(const ascir_core *core, const ascir_instr *instr, const asc
   return (double)elements * target->scalar_element_cycles;
 }
 
-double ascir_duration(const ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands) {
+double ascir_duration(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands) {
   if (!operands->legal) return 0.0;
-  if (instr->opcode == ASCIR_OP_MEMORY_COPY) return copy(core, instr, operands);
-  return pipe == PIPE_S ? scalar(core, instr, operands) : vector(core, instr);
+  if (instr->opcode == ASCIR_OP_MEMORY_COPY) return copy(core, instr, pipe, operands);
+  return pipe == PIPE_S ? scalar(core, instr, operands) : vector(core, instr, operands);
 }

@@ -3,6 +3,22 @@
 
 #include <stdlib.h>
 
+// Bytes in and out of UB, and the energy of the arithmetic.
+static void count_energy(ascir_core *core, const ascir_instr *instr, const ascir_operands *operands) {
+  bool computes = instr->opcode < ASCIR_ROWS;
+  double passes = computes ? core->target->passes[instr->opcode] : 1.0;
+  int64_t bytes = 0;
+  for (int32_t k = 0; k < operands->count && operands->legal; k++)
+    if (operands->access[k].space == SPACE_UB) bytes += ascir_bytes_in(&operands->access[k].bytes);
+  core->ub_bytes += passes * (double)bytes;
+  if (!computes || !operands->legal) return;
+  const ascir_tile *dst = &instr->tile[ASCIR_DST], *a = &instr->tile[ASCIR_A];
+  bool of_source = ascir_form[instr->opcode] == FORM_REDUCE || ascir_form[instr->opcode] == FORM_COMPARE ||
+                   ascir_form[instr->opcode] == FORM_COMPARE_SCALAR;
+  const ascir_tile *shape = of_source ? a : dst;
+  core->arithmetic_pj += (double)(shape->rows * shape->cols) * core->target->picojoules[instr->opcode][shape->dtype];
+}
+
 static void count(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands, int64_t *bytes) {
   ascir_counts *counts = &core->counts;
   counts->operations[instr->opcode]++;
@@ -41,6 +57,7 @@ static ascir_event *room_for_event(ascir_core *core) {
 void ascir_trace(ascir_core *core, const ascir_instr *instr, int32_t pipe, const ascir_operands *operands, double start, double duration) {
   int64_t bytes;
   count(core, instr, pipe, operands, &bytes);
+  count_energy(core, instr, operands);
   ascir_event *event = core->tracing ? room_for_event(core) : NULL;
   if (!event) return;
   int32_t dtype;
