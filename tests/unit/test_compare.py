@@ -1,4 +1,4 @@
-"""`ascir compare`: counts, positions and verdicts against NumPy's own, every unreadable file in one message, pieces as good as the whole."""
+"""`ascir compare`: counts, positions and verdicts against NumPy's own, one message for a file that cannot be read, pieces that add up."""
 
 import tracemalloc
 from pathlib import Path

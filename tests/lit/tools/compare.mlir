@@ -22,7 +22,7 @@ func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
 // SHAPES: ascir: the shapes differ: {{.*}} holds float32[64], {{.*}} holds float32[3, 5]
 // TWICE: mismatches  63 of 64 (98.44 %): |result - golden| > 1e-08 + 0.5 × |golden|
 // TWICE-NEXT: first       at (1): golden 1, result 2, absolute error 1, relative 1
-// TWICE: 1e0 to 1e1
+// TWICE: 1e-1 to 1e0  63
 // TWICE: verdict     WRONG, by the tolerance given
 // LOOSE: rule        wrong
 // LOOSE: verdict     right, by the tolerance given
