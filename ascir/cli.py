@@ -59,7 +59,7 @@ Exit code: 0 when the result is right, 1 when it is not, 2 when the files cannot
 _INFO = """\
 examples:
   ascir info                              versions, target, compiler, cache
-  ascir info -t memory                    sizes, alignments and paths of the on-chip memories
+  ascir info -t memory                    sizes, alignments and paths of the on-chip memories; what the last run took
   ascir info -t types                     element types in NumPy, IR and C
   ascir info -t instructions              vector instructions and the types they compute
   ascir info -t memory --target "ascend910b{ub=98304}" """

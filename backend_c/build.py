@@ -103,8 +103,8 @@ def _version(command: Sequence[str], key: str) -> str:
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise CompilerNotFound(f"`{shlex.join(command)} --version` fails; set CC to a C compiler that runs:\n{done.stderr.strip()}")
-    _make_folder(kept.parent)
-    _write_whole(kept, done.stdout)
+    make_folder(kept.parent)
+    write_whole(kept, done.stdout)
     return done.stdout
 
 
@@ -138,7 +138,8 @@ def _absolute(folder: str) -> Path:
     return Path(folder).absolute()
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make a folder of the cache; AscirError if it cannot be made or written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -161,7 +162,7 @@ def _checksum(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _write_whole(file: Path, text: str) -> None:
+def write_whole(file: Path, text: str) -> None:
     """Readers see the old file or all of the new one."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
     with os.fdopen(handle, "w") as out:
@@ -192,7 +193,7 @@ def _cached(folder: Path, library: str, build: Callable[[Path], None]) -> Path:
     wanted = folder / library
     if _is_sound(wanted):
         return wanted
-    _make_folder(folder.parent)
+    make_folder(folder.parent)
     with _lock(folder.parent / f".lock-{folder.name[-2:]}"):
         if _is_sound(wanted):
             return wanted

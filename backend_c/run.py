@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ascir.backend_c import emulator
+from ascir.backend_c import emulator, last_run
 from ascir.backend_c.build import compile_kernel
 from ascir.backend_c.emit import EmittedC, KernelSource
 from ascir.backend_c.emulator import Gm, Kernel, RawReport
@@ -104,7 +104,9 @@ class OperatorRunner:
             report = emulator.launch(step.kernel, arguments, step.block_dim, self.target, trace=trace)
             reports.append(report)
             if report.faults:
+                last_run.note(reports, write=trace)
                 self.library.profile(reports)
+        last_run.note(reports, write=trace)
         return reports
 
     def _memory(self, number: int, slot: BufferSlot, inputs: Sequence[Array], outputs: Sequence[Array]) -> Array:
@@ -132,6 +134,7 @@ class KernelRunner:
         """Run on `block_dim` cores (None: the kernel's own). Arrays are C-contiguous and of the declared dtypes."""
         values = [self._argument(k, value) for k, value in enumerate(args)]
         report = emulator.launch(self.kernel, values, block_dim or self.source.block_dim, self.target, trace=trace)
+        last_run.note([report], write=trace)
         return self.library.profile([report])
 
     def _argument(self, number: int, value: Array | int | float) -> Gm | int | float:
