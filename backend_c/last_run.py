@@ -42,18 +42,8 @@ class LastRun:
     peaks: tuple[Peak, ...]
 
 
-@dataclass(frozen=True)
-class _Noted:
-    """A run that is not written yet. Its numbers, not its reports: those may hold a million events."""
-
-    when: float
-    target: str
-    capacity: int
-    faulty: bool
-    kernels: tuple[tuple[str, int, int], ...]
-
-
-_noted: _Noted | None = None
+_noted: tuple[float, Sequence[RawReport]] | None = None
+"""A run that is not written yet, and when it was. It has no trace (that would be large): those are written at once."""
 
 
 def last_run_file() -> Path:
@@ -66,9 +56,7 @@ def note(reports: Sequence[RawReport], *, write: bool) -> None:
     global _noted
     if not reports:
         return
-    target = reports[-1].target
-    kernels = tuple((report.kernel, report.block_dim, report.result.ub_peak) for report in reports)
-    _noted = _Noted(time.time(), target.name, target.ub_bytes, bool(reports[-1].faults), kernels)
+    _noted = time.time(), reports
     if write:
         write_noted()
 
@@ -83,19 +71,21 @@ def write_noted() -> None:
     with suppress(OSError, AscirError):
         file = last_run_file()
         make_folder(file.parent)
-        write_whole(file, json.dumps(_as_json(noted), indent=1))
+        write_whole(file, json.dumps(_as_json(*noted), indent=1))
 
 
-def _as_json(noted: _Noted) -> dict[str, Any]:
-    when = datetime.fromtimestamp(noted.when).astimezone()
+def _as_json(when: float, reports: Sequence[RawReport]) -> dict[str, Any]:
     most: dict[tuple[str, int], int] = {}
-    for kernel, block_dim, peak in noted.kernels:
-        most[kernel, block_dim] = max(peak, most.get((kernel, block_dim), 0))
+    for report in reports:
+        key = report.kernel, report.block_dim
+        most[key] = max(report.result.ub_peak, most.get(key, 0))
+    target = reports[-1].target
     peaks = [
-        {"kernel": kernel, "block_dim": block_dim, "space": "ub", "bytes": peak, "capacity": noted.capacity}
+        {"kernel": kernel, "block_dim": block_dim, "space": "ub", "bytes": peak, "capacity": target.ub_bytes}
         for (kernel, block_dim), peak in most.items()
     ]
-    return {"when": when.isoformat(timespec="seconds"), "target": noted.target, "faulty": noted.faulty, "peaks": peaks}
+    moment = datetime.fromtimestamp(when).astimezone().isoformat(timespec="seconds")
+    return {"when": moment, "target": target.name, "faulty": bool(reports[-1].faults), "peaks": peaks}
 
 
 def last_run() -> LastRun | None:
