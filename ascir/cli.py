@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from ascir.backend_c.progress import silenced
 from ascir.backend_c.schedule import SCHEDULES
 from ascir.passes.pipeline import SYNC
 from ascir.tools.shell import Parser, Version, run_tool
@@ -143,6 +144,7 @@ def _parser() -> Parser:
     for name, (description, ending, add_options, _) in COMMANDS.items():
         command = commands.add_parser(name, description=description, example=ending, help=description)
         add_options(command)
+        command.add_argument("-q", "--quiet", action="store_true", help="no progress bars, on a terminal too")
     return parser
 
 
@@ -153,7 +155,11 @@ def _dispatch(arguments: Sequence[str] | None) -> int | None:
         parser.print_help()
         return 0
     module, _, function = COMMANDS[args.command][3].partition(":")
-    return getattr(import_module(f"ascir.tools.{module}"), function)(args)
+    work = getattr(import_module(f"ascir.tools.{module}"), function)
+    if not args.quiet:
+        return work(args)
+    with silenced():
+        return work(args)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

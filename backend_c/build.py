@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ascir.backend_c import instructions_header
+from ascir.backend_c.progress import bar
 from ascir.diagnostics import AscirError
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -252,9 +253,13 @@ def _build_runtime(compiler: Compiler, folder: Path) -> None:
         compiler.run([*flags, "-c", source, "-o", target], source)
         return target
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(compile_one, sources))
-    compiler.run(["-shared", *objects, "-o", folder / _LIBRARY, "-lpthread", "-lm"], RUNTIME)
+    objects: list[Path] = []
+    with bar("building the emulator", len(sources) + 1) as done:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for task in as_completed([pool.submit(compile_one, source) for source in sources]):
+                objects.append(task.result())
+                done.advance()
+        compiler.run(["-shared", *sorted(objects), "-o", folder / _LIBRARY, "-lpthread", "-lm"], RUNTIME)
     for file in objects:
         file.unlink()
 
@@ -275,7 +280,8 @@ def compile_kernel(source: str, name: str) -> Path:
     def build(folder: Path) -> None:
         file = folder / f"{stem}.c"
         file.write_text(source)
-        _compile_kernel(compiler, library, file, folder / f"{stem}.so")
+        with bar(f"compiling {stem}.c"):
+            _compile_kernel(compiler, library, file, folder / f"{stem}.so")
 
     return _cached(cache_folder() / "kernels" / key, f"{stem}.so", build)
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ascir.accuracy import TOLERANCE, Accuracy, relative_error
+from ascir.backend_c.progress import bar
 from ascir.diagnostics import UsageError, did_you_mean
 from ascir.machine.dtypes import BY_NUMPY
 
@@ -47,8 +48,10 @@ def compare(args: argparse.Namespace) -> int:
     rule = _rule(result, args.dtype)
     close = None if args.rtol is None and args.atol is None else _Close(_or(args.rtol, RTOL), _or(args.atol, ATOL))
     tally = _Tally(rule, close)
-    for start, reference, found in _pieces(golden, result):
-        tally.add(start, reference, found)
+    with bar("comparing", golden.size) as done:
+        for start, reference, found in _pieces(golden, result):
+            tally.add(start, reference, found)
+            done.advance(found.size)
     print(f"golden      {_type(golden)} in {args.golden}")
     print(f"result      {_type(result)} in {args.result}")
     print("\n".join(tally.lines(golden.shape)))
