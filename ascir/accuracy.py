@@ -44,23 +44,29 @@ def accuracy(found: NDArray[Any], expected: NDArray[Any]) -> Accuracy:
     tolerance = TOLERANCE.get(found.dtype.name)
     if tolerance is None:
         return _exact(found, expected)
-    with np.errstate(all="ignore"):
-        rounded = expected.astype(found.dtype).astype(np.float64)
-    out, ref = found.astype(np.float64), expected.astype(np.float64)
-    special = ~np.isfinite(rounded)
-    agree = (out == rounded) | (np.isnan(out) & np.isnan(rounded))
-    odd = (special | ~np.isfinite(out)) & ~agree & ~_at_the_edge(out, ref, found.dtype, tolerance)
-    if odd.any():
-        worst = _first(odd)
-        return Accuracy(np.inf, np.inf, tolerance, worst, False, f"{out[worst]} at {worst}, expected {ref[worst]}")
-    finite = np.isfinite(out) & np.isfinite(ref) & ~_is_nearest(out, ref, found.dtype)
-    error = np.where(finite, np.abs(np.where(finite, out - np.where(finite, ref, 0), 0)) / (np.abs(np.where(finite, ref, 0)) + 1e-7), 0)
+    error = relative_error(found, expected, found.dtype)
     mean, largest = (float(error.mean()), float(error.max())) if error.size else (0.0, 0.0)
     worst = tuple(int(k) for k in np.unravel_index(int(error.argmax()), error.shape)) if error.size else ()
     if mean < tolerance and largest < 10 * tolerance:
         return Accuracy(mean, largest, tolerance, worst, True)
-    why = f"{out[worst]} at {worst}, expected {ref[worst]}; mean relative error {mean:.1e} (below {tolerance:.1e}), max {largest:.1e}"
+    why = f"{found[worst].astype(np.float64)} at {worst}, expected {expected[worst].astype(np.float64)}"
+    if np.isfinite(largest):
+        why += f"; mean relative error {mean:.1e} (below {tolerance:.1e}), max {largest:.1e}"
     return Accuracy(mean, largest, tolerance, worst, False, why)
+
+
+def relative_error(found: NDArray[Any], expected: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.float64]:
+    """The re of each element: 0 where no number of `dtype` is nearer, infinite where NaN or infinities stand in different places."""
+    tolerance = TOLERANCE[dtype.name]
+    with np.errstate(all="ignore"):
+        rounded = expected.astype(dtype).astype(np.float64)
+        out, ref = found.astype(np.float64), expected.astype(np.float64)
+    special = ~np.isfinite(rounded)
+    agree = (out == rounded) | (np.isnan(out) & np.isnan(rounded))
+    odd = (special | ~np.isfinite(out)) & ~agree & ~_at_the_edge(out, ref, dtype, tolerance)
+    finite = np.isfinite(out) & np.isfinite(ref) & ~_is_nearest(out, ref, dtype)
+    error = np.where(finite, np.abs(np.where(finite, out - np.where(finite, ref, 0), 0)) / (np.abs(np.where(finite, ref, 0)) + 1e-7), 0)
+    return np.where(odd, np.inf, error)
 
 
 def _is_nearest(out: NDArray[Any], ref: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from ascir.backend_c.progress import silenced
 from ascir.backend_c.schedule import SCHEDULES
 from ascir.passes.pipeline import SYNC
 from ascir.tools.shell import Parser, Version, run_tool
@@ -20,6 +21,7 @@ examples:
   ascir run gelu.py:gelu --input x.npy --output y.npy     compile a NumPy function and run it on the emulator
   ascir run kernel.mlir --input x.npy y.npy 1000 --output z.npy --profile
   ascir compile gelu.py --input float16[8,1024] -o gelu.c
+  ascir compare golden.npy y.npy                          which elements differ, and by how much
   ascir info                                              what this machine has
 'ascir COMMAND --help' tells more; ascir-opt runs single passes on textual IR."""
 
@@ -42,10 +44,23 @@ examples:
   ascir compile gelu.py:gelu --input float16[8,1024] -o gelu.c
   ascir compile examples/vadd.mlir --stage insert-sync"""
 
+_COMPARE = """\
+examples:
+  ascir compare golden.npy result.npy
+  ascir compare golden.npy result.npy --rtol 1e-3 --atol 1e-6
+  ascir compare all.npz:golden result.npy --dtype bfloat16
+
+The rule: re = |result - golden| / (|golden| + 1e-7); mean(re) < τ and max(re) < 10 τ, where τ is 2⁻¹⁰ for float16, 2⁻⁷ for bfloat16
+and 2⁻¹³ for float32, whichever the result is (--dtype names another). NaN and infinities stand in the same places. Integers, bools and
+float64 are equal. With --rtol or --atol every element has |result - golden| <= atol + rtol × |golden| as in np.isclose, NaNs being equal
+(the one left out is NumPy's: rtol 1e-5, atol 1e-8); then that decides, and the rule is only told.
+
+Exit code: 0 when the result is right, 1 when it is not, 2 when the files cannot be compared."""
+
 _INFO = """\
 examples:
   ascir info                              versions, target, compiler, cache
-  ascir info -t memory                    sizes, alignments and paths of the on-chip memories
+  ascir info -t memory                    sizes, alignments and paths of the on-chip memories; what the last run took
   ascir info -t types                     element types in NumPy, IR and C
   ascir info -t instructions              vector instructions and the types they compute
   ascir info -t memory --target "ascend910b{ub=98304}" """
@@ -85,6 +100,24 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", metavar="PASS", help="print the IR after this pass instead of C")
 
 
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("golden", metavar="GOLDEN.npy", help="what is right, best in float64; FILE.npz:NAME picks an array")
+    parser.add_argument("result", metavar="RESULT.npy", help="what is judged")
+    parser.add_argument("--rtol", type=_tolerance, metavar="R", help="relative tolerance of an element")
+    parser.add_argument("--atol", type=_tolerance, metavar="A", help="absolute tolerance of an element")
+    parser.add_argument("--dtype", choices=("float16", "bfloat16", "float32"), help="whose τ to judge by: what the kernel computed in")
+
+
+def _tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"a tolerance is a number from 0, got '{text}'")
+    return value
+
+
 def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="DIR", default="ascir-demo", help="where pictures, IR, C and timeline go")
 
@@ -98,6 +131,7 @@ COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None], s
     "demo": ("Compile and run a real operator on a real photograph.", _DEMO, _add_demo, "demo:demo"),
     "run": ("Compile an operator or kernel and run it on the emulated AI Core.", f"{_FILE}\n\n{_RUN}", _add_run, "run:run"),
     "compile": ("Compile an operator or kernel and print its C.", f"{_FILE}\n\n{_COMPILE}", _add_compile, "run:compile_"),
+    "compare": ("Tell how far one saved array is from another.", _COMPARE, _add_compare, "compare:compare"),
     "info": ("Tell what this machine and the target have.", _INFO, _add_info, "info:info"),
 }
 """Command → what it does, how its help ends, its options, and module:function of `ascir.tools` that does it."""
@@ -110,21 +144,26 @@ def _parser() -> Parser:
     for name, (description, ending, add_options, _) in COMMANDS.items():
         command = commands.add_parser(name, description=description, example=ending, help=description)
         add_options(command)
+        command.add_argument("-q", "--quiet", action="store_true", help="no progress bars, on a terminal too")
     return parser
 
 
-def _dispatch(arguments: Sequence[str] | None) -> None:
+def _dispatch(arguments: Sequence[str] | None) -> int | None:
     parser = _parser()
     args = parser.parse_args(arguments)
     if args.command is None:
         parser.print_help()
-        return
+        return 0
     module, _, function = COMMANDS[args.command][3].partition(":")
-    getattr(import_module(f"ascir.tools.{module}"), function)(args)
+    work = getattr(import_module(f"ascir.tools.{module}"), function)
+    if not args.quiet:
+        return work(args)
+    with silenced():
+        return work(args)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 for success, 1 when the kernel or its data are at fault, 2 when the command line is."""
+    """Run a command; 0 for success, 1 when the kernel or its data are at fault (or arrays differ), 2 when the command line is."""
     return run_tool("ascir", lambda: _dispatch(arguments))
 
 

@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException, VerifyException
 
 from ascir.backend_c.emit import EmittedC, emit_module
+from ascir.backend_c.progress import bar
 from ascir.diagnostics import AscirError, did_you_mean, located
 from ascir.machine.target import parse_target
 from ascir.passes.pipeline import SYNC, Options, kernel_pipeline, operator_pipeline
@@ -107,10 +108,12 @@ class Compiled:
         if dump:
             _write(_folder(dump), self.name, 0, self.first, module)
         try:
-            for number, pass_ in enumerate(self.passes, 1):
-                pass_.apply(loaded, module)
-                if dump:
-                    _write(Path(dump), self.name, number, pass_.name, module)
+            with bar(f"passes of {self.name}", len(self.passes)) as done:
+                for number, pass_ in enumerate(self.passes, 1):
+                    pass_.apply(loaded, module)
+                    done.advance()
+                    if dump:
+                        _write(Path(dump), self.name, number, pass_.name, module)
             module.verify()
         except (PassFailedException, DiagnosticException, VerifyException) as error:
             raise located(error) from error

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ascir.backend_c import instructions_header
+from ascir.backend_c.progress import bar
 from ascir.diagnostics import AscirError
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -103,8 +104,8 @@ def _version(command: Sequence[str], key: str) -> str:
     done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise CompilerNotFound(f"`{shlex.join(command)} --version` fails; set CC to a C compiler that runs:\n{done.stderr.strip()}")
-    _make_folder(kept.parent)
-    _write_whole(kept, done.stdout)
+    make_folder(kept.parent)
+    write_whole(kept, done.stdout)
     return done.stdout
 
 
@@ -138,7 +139,8 @@ def _absolute(folder: str) -> Path:
     return Path(folder).absolute()
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make a folder of the cache; AscirError if it cannot be made or written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -161,7 +163,7 @@ def _checksum(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _write_whole(file: Path, text: str) -> None:
+def write_whole(file: Path, text: str) -> None:
     """Readers see the old file or all of the new one."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
     with os.fdopen(handle, "w") as out:
@@ -192,7 +194,7 @@ def _cached(folder: Path, library: str, build: Callable[[Path], None]) -> Path:
     wanted = folder / library
     if _is_sound(wanted):
         return wanted
-    _make_folder(folder.parent)
+    make_folder(folder.parent)
     with _lock(folder.parent / f".lock-{folder.name[-2:]}"):
         if _is_sound(wanted):
             return wanted
@@ -251,9 +253,13 @@ def _build_runtime(compiler: Compiler, folder: Path) -> None:
         compiler.run([*flags, "-c", source, "-o", target], source)
         return target
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(compile_one, sources))
-    compiler.run(["-shared", *objects, "-o", folder / _LIBRARY, "-lpthread", "-lm"], RUNTIME)
+    objects: list[Path] = []
+    with bar("building the emulator", len(sources) + 1) as done:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for task in as_completed([pool.submit(compile_one, source) for source in sources]):
+                objects.append(task.result())
+                done.advance()
+        compiler.run(["-shared", *sorted(objects), "-o", folder / _LIBRARY, "-lpthread", "-lm"], RUNTIME)
     for file in objects:
         file.unlink()
 
@@ -274,7 +280,8 @@ def compile_kernel(source: str, name: str) -> Path:
     def build(folder: Path) -> None:
         file = folder / f"{stem}.c"
         file.write_text(source)
-        _compile_kernel(compiler, library, file, folder / f"{stem}.so")
+        with bar(f"compiling {stem}.c"):
+            _compile_kernel(compiler, library, file, folder / f"{stem}.so")
 
     return _cached(cache_folder() / "kernels" / key, f"{stem}.so", build)
 

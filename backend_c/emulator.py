@@ -120,6 +120,7 @@ class Request(Structure):
     policy: I32
     windows: I32
     seed: I64
+    finished: Address
 
 
 @_c_struct
@@ -286,12 +287,13 @@ def launch(
     checks: bool = True,
     threads: int | None = None,
     real_addresses: bool = False,
+    finished: int = 0,
 ) -> RawReport:
     """Run `block_dim` blocks of a kernel on at most `threads` host threads (default: all), under the current `Schedule`.
 
     The memory behind `Gm` arguments must stay alive during the call. A kernel sees it through made-up addresses, unless it needs
-    `real_addresses` because its C dereferences pointers itself. Faults are collected, not raised. ValueError for a block_dim below 1,
-    MemoryError if the host has no room for a core.
+    `real_addresses` because its C dereferences pointers itself. Blocks that end are counted in the int64 at address `finished`.
+    Faults are collected, not raised. ValueError for a block_dim below 1, MemoryError if the host has no room for a core.
     """
     if block_dim < 1:
         raise ValueError(f"block_dim is {block_dim}; expected 1 or more")
@@ -310,6 +312,7 @@ def launch(
         SCHEDULES.index(plan.name),
         not real_addresses,
         plan.seed,
+        finished or None,
     )
     result = Result()
     kernel.runtime.launch(kernel.runtime.pool, ctypes.addressof(request), ctypes.addressof(result))

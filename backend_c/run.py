@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ascir.backend_c import emulator
+from ascir.backend_c import emulator, last_run
 from ascir.backend_c.build import compile_kernel
 from ascir.backend_c.emit import EmittedC, KernelSource
 from ascir.backend_c.emulator import Gm, Kernel, RawReport
 from ascir.backend_c.plan import BufferSlot, Plan
+from ascir.backend_c.progress import bar
 from ascir.backend_c.report import KernelFault, Profile
 from ascir.machine.dtypes import dtype
 from ascir.machine.target import Target
@@ -99,13 +100,26 @@ class OperatorRunner:
         memory = [self._memory(number, slot, inputs, outputs) for number, slot in enumerate(self.plan.slots)]
         pointers = [m.ctypes.data for m in memory]
         reports: list[RawReport] = []
-        for step in self.steps:
-            arguments = [Gm(pointers[slot], size, name, writable) for slot, size, name, writable in step.arguments]
-            report = emulator.launch(step.kernel, arguments, step.block_dim, self.target, trace=trace)
-            reports.append(report)
-            if report.faults:
-                self.library.profile(reports)
+        steps = self.steps
+        with bar(self._doing, self._blocks) as done:
+            for step in steps:
+                arguments = [Gm(pointers[slot], size, name, writable) for slot, size, name, writable in step.arguments]
+                report = emulator.launch(step.kernel, arguments, step.block_dim, self.target, trace=trace, finished=done.address)
+                reports.append(report)
+                if report.faults:
+                    break
+        last_run.note(reports, write=trace)
+        if reports and reports[-1].faults:
+            self.library.profile(reports)
         return reports
+
+    @cached_property
+    def _doing(self) -> str:
+        return f"running {self.library.name}"
+
+    @cached_property
+    def _blocks(self) -> int:
+        return sum(step.block_dim for step in self.steps)
 
     def _memory(self, number: int, slot: BufferSlot, inputs: Sequence[Array], outputs: Sequence[Array]) -> Array:
         if slot.kind == "input":
@@ -131,7 +145,11 @@ class KernelRunner:
     def launch(self, args: Sequence[Array | int | float], block_dim: int | None, *, trace: bool = False) -> Profile:
         """Run on `block_dim` cores (None: the kernel's own). Arrays are C-contiguous and of the declared dtypes."""
         values = [self._argument(k, value) for k, value in enumerate(args)]
-        report = emulator.launch(self.kernel, values, block_dim or self.source.block_dim, self.target, trace=trace)
+        blocks = block_dim or self.source.block_dim
+        kernel = self.kernel
+        with bar(f"running {self.name}", blocks) as done:
+            report = emulator.launch(kernel, values, blocks, self.target, trace=trace, finished=done.address)
+        last_run.note([report], write=trace)
         return self.library.profile([report])
 
     def _argument(self, number: int, value: Array | int | float) -> Gm | int | float:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ascir import hybrid_operator
+from ascir.backend_c.progress import bar
 from ascir.compile import compile_module, context
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -158,7 +159,8 @@ BENCHMARKS = (gelu_f16, gelu_f32, add_f32, warm_call, compile_add, opt_to_c, new
 def main() -> int:
     missed = 0
     for benchmark in BENCHMARKS:
-        result = benchmark()
+        with bar(f"measuring {benchmark.__name__}"):
+            result = benchmark()
         missed += not result.ok
         print(result, flush=True)
     return 1 if missed else 0

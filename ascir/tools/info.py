@@ -89,7 +89,23 @@ def _memory(target: Target) -> list[str]:
         goes = [f"{to} ({pipe})" for (start, to), pipe in target.paths.items() if start == space]
         memory = target.memories.get(space)
         rows.append((space, memory.bytes if memory else "the host's", memory.alignment if memory else "-", ", ".join(goes) or "-"))
-    return _table(rows)
+    return [f"target {target.name}", *_table(rows), "", *_last_run()]
+
+
+def _last_run() -> list[str]:
+    """What the newest run on this machine took of the memories."""
+    from ascir.backend_c.last_run import last_run
+
+    try:
+        run = last_run()
+    except ValueError as error:
+        return [f"last run: unknown, {error}; the next run writes it anew"]
+    if run is None:
+        return ["last run: none yet"]
+    rows: list[tuple[object, ...]] = [("kernel", "block_dim", "space", "peak bytes", "share")]
+    rows += [(p.kernel, p.block_dim, p.space, p.bytes, f"{100 * p.bytes / max(1, p.capacity):.1f} % of {p.capacity}") for p in run.peaks]
+    faulty = ", with faults" if run.faulty else ""
+    return [f"last run: {run.when:%Y-%m-%d %H:%M:%S} on {run.target}{faulty}", *_table(rows)]
 
 
 def _types(target: Target) -> list[str]:

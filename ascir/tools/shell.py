@@ -47,13 +47,13 @@ class Version(argparse.Action):
         parser.exit()
 
 
-def run_tool(program: str, body: Callable[[], None]) -> int:
-    """Run the body of a command line program; report what it raises and return the exit code."""
+def run_tool(program: str, body: Callable[[], int | None]) -> int:
+    """Run the body of a command line program; report what it raises and return the exit code, which may be the body's own."""
     stdout = sys.stdout
     if isinstance(stdout, TextIOWrapper):
         stdout.reconfigure(encoding="utf-8")  # IR and C hold characters beyond a C locale
     try:
-        body()
+        code = body()
         stdout.flush()
     except BrokenPipeError:
         # The reader (`| head`) has seen enough; Python would complain again while it flushes at exit.
@@ -66,7 +66,7 @@ def run_tool(program: str, body: Callable[[], None]) -> int:
             raise
         print(_message(program, error), file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
-    return 0
+    return code or 0
 
 
 def _message(program: str, error: Exception) -> str:

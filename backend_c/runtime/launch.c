@@ -225,6 +225,7 @@ static void run_blocks(ascir_pool *pool, job *j) {
   for (int64_t turn; core && (turn = __atomic_fetch_add(&j->next_block, 1, __ATOMIC_RELAXED)) < r->block_dim;) {
     run_block(core, j, ascir_block_in_turn(r->policy, (uint64_t)r->seed, turn, r->block_dim));
     keep_block(pool, core, j);
+    if (r->finished) __atomic_fetch_add(r->finished, 1, __ATOMIC_RELAXED);
   }
   pthread_mutex_lock(&pool->lock);
   if (!core) {

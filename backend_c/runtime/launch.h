@@ -17,6 +17,7 @@ typedef struct {
   int32_t policy;    // SCHEDULE_…
   int32_t windows;   // the kernel only computes addresses: show it GM through windows
   int64_t seed;      // of a shuffled schedule
+  int64_t *finished; // counts blocks as they end, for whoever watches; or NULL
 } ascir_request;
 
 typedef struct {

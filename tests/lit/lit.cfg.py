@@ -17,7 +17,7 @@ config.test_source_root = HERE
 config.test_exec_root = os.path.join(HERE, "..", "..", "build", "lit")
 config.environment["PYTHONWARNINGS"] = "error::DeprecationWarning"
 config.environment["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-for name in ("HOME", "XDG_CACHE_HOME", "CC", "ASCIR_CACHE"):
+for name in ("HOME", "XDG_CACHE_HOME", "CC", "ASCIR_CACHE", "PYTHONPATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 

@@ -40,6 +40,7 @@ def shop(tmp_path: Path) -> Path:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     np.save(tmp_path / "x.npy", np.arange(1000, dtype=np.float32))
     np.save(tmp_path / "y.npy", np.ones(1000, np.float32))
+    np.save(tmp_path / "golden.npy", np.ones(1000))
     return tmp_path
 
 
